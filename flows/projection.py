@@ -1,4 +1,4 @@
-"""The fold of one partition as the dataflow runs it: slots in, deltas out. Plain Python, tested without Bytewax.
+"""The fold of one partition as the dataflow runs it: slots in, deltas out, without Bytewax.
 
 Bodies of turns are read again from the log when a changed row, a page or an answer needs them.
 """
@@ -29,7 +29,7 @@ LEAST_SNAPSHOT_EVENTS = 250
 SNAPSHOT_SHARE = 8
 """A snapshot is written when an eighth of all events was folded since the last one, within these bounds.
 
-So the state at the end of a log is near, and all snapshots of one run together cost a few times what the last one does.
+So the state at the end of a log is near, and all snapshots of one run together cost a few times the last.
 """
 LAST_SNAPSHOT_EVENTS = 500
 """Slots folded beyond the last snapshot that are worth one at the end of a run: 500 events take 0.2 s to
@@ -66,7 +66,9 @@ class Projection:
     recognized.
     """
 
-    def __init__(self, state: Partition, written: int, snapshots: SnapshotStore, last: Sequence[Slot] = ()) -> None:
+    def __init__(
+        self, state: Partition, written: int, snapshots: SnapshotStore, last: Sequence[Slot] = ()
+    ) -> None:
         self.state = state
         self.written = written
         self._snapshots = snapshots
@@ -119,7 +121,7 @@ class Projection:
 
 
 def watermark_of(state: Partition, trail: str) -> Watermark:
-    """Return the watermark of views that hold all of a state; `trail` is that of the log before its offset."""
+    """Return the watermark of views of a whole state; `trail` is that of the log before its offset."""
     return Watermark(
         partition=state.number,
         offset=state.offset,
@@ -132,8 +134,10 @@ def watermark_of(state: Partition, trail: str) -> Watermark:
         erased=state.erasures.count,
         embedder=state.settings.embedder,
         embedder_next=state.settings.embedder_next,
-        passes={name: mark for name, scope in state.scopes.items() if (mark := scope.passes.mark()) != PassMark()},
-        lives={name: life for name, scope in state.scopes.items() if (life := scope.lifecycle.mark()) != LifeMark()},
+        passes={name: it for name, of in state.scopes.items() if (it := of.passes.mark()) != PassMark()},
+        lives={
+            name: life for name, of in state.scopes.items() if (life := of.lifecycle.mark()) != LifeMark()
+        },
         trail=trail,
     )
 

@@ -1,8 +1,8 @@
 """Agent memory you can replay.
 
-Everything that agents say, recall and delete is an event on one append-only log, and every memory is a view of that
-log. `Client` is the door for Python programs. It is loaded when first asked for and not before, because a hook that
-captures one line should not wait for libraries that only a search needs.
+Everything that agents say, recall and delete is an event on one append-only log, and every memory is a view
+of that log. `Client` is the door for Python programs. It is loaded when first asked for and not before,
+because a hook that captures one line should not wait for libraries that only a search needs.
 """
 
 from time import monotonic_ns as _monotonic_ns
@@ -10,7 +10,8 @@ from time import monotonic_ns as _monotonic_ns
 STARTED_NS = _monotonic_ns()
 """Start of this process, as far as known without asking the system. All processes share the clock."""
 
-TYPE_CHECKING = False  # As type checkers take it; importing it would take half as long as a hook that a server takes.
+# As type checkers take it; importing it would take half as long as a hook that a server takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memtape.tools.client import Client
 

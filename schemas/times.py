@@ -19,7 +19,8 @@ MAX_TIME_US = 253_402_300_799 * US_PER_S  # 9999-12-31T23:59:59.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _AGO = re.compile(
-    r"(?:(\d{1,6})\s*|an?\s+)(?:([smhdw])|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)(?:ou)?rs?|(d)ays?|(w)eeks?)(?:\s+ago)?\Z"
+    r"(?:(\d{1,6})\s*|an?\s+)(?:([smhdw])|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)(?:ou)?rs?|(d)ays?"
+    r"|(w)eeks?)(?:\s+ago)?\Z"
 )
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -46,7 +47,7 @@ def _format_day(day: int) -> str:
 
 
 def parse_time(text: str | datetime | int, now_us: int) -> int:
-    """Parse a person's time: ISO 8601 as in `parse_iso`, a time relative to `now_us`, a `datetime`, or microseconds.
+    """Parse a time: ISO 8601 as in `parse_iso`, an age before `now_us`, a `datetime`, or microseconds.
 
     A relative time is an age, such as `90m`, `3d`, `2 days ago` or `an hour ago`, or `now`, `today` and
     `yesterday`: days in UTC, from their beginning. Raises `MemtapeError`.

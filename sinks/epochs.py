@@ -66,8 +66,8 @@ class PartitionViews:
     def close(self) -> None:
         """Write the watermark of the deltas that changed nothing.
 
-        A partition gets no shard for settings and ticks alone. It gets one for any event of a scope: only a watermark
-        says that the event is folded, and of an erasure that nothing of the text is left.
+        A partition gets no shard for settings and ticks alone. It gets one for any event of a scope: only a
+        watermark says that the event is folded, and of an erasure that nothing of the text is left.
         """
         if self._unwritten is not None and (self._shard.exists() or self._unwritten.sent):
             with self._epoch_lock:

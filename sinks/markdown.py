@@ -1,7 +1,7 @@
 """Text as Markdown that shows exactly the text, never a heading, a link or HTML; and standing pages in it.
 
-Of the lines of a standing page as many are written as its characters hold, under headings; a page is cut between
-lines only. Which lines there are, and which come first, is decided in the state.
+Of the lines of a standing page as many are written as its characters hold, under headings; a page is cut
+between lines only. Which lines there are, and which come first, is decided in the state.
 """
 
 from __future__ import annotations

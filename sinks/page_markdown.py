@@ -73,7 +73,8 @@ def _front_matter(page: TreePage, row: PageRow) -> Iterator[str]:
     children = [f"{'node' if it.is_node else 'page'}: {_text(it.name)}" for it in page.children]
     children += [f"page: {_text(it.name)}" for it in page.edges if it.relation == CHILD]
     yield from _list("children", children)
-    yield from _list("edges", (f"{it.relation}: {_text(it.name)}" for it in page.edges if it.relation != CHILD))
+    edges = (it for it in page.edges if it.relation != CHILD)
+    yield from _list("edges", (f"{it.relation}: {_text(it.name)}" for it in edges))
     yield from _list("refs", map(_text, row.refs))
     yield from _rest(page.rest)
     yield FENCE
@@ -98,7 +99,8 @@ def _rest(rest: str) -> Iterator[str]:
 
 
 def _index(page: TreePage, row: PageRow) -> Iterator[str]:
-    parts = [_below(page), _links("Leads to", page.edges, row.slug), _links("Linked from", page.backlinks, row.slug)]
+    ends = {"Leads to": page.edges, "Linked from": page.backlinks}
+    parts = [_below(page), *(_links(title, its, row.slug) for title, its in ends.items())]
     parts += [_other(it) for it in page.beside]
     lines = [line for part in parts if part for line in (*part, "")]
     return iter(lines[:-1])
@@ -136,13 +138,15 @@ def _other(beside: Beside) -> list[str]:
 def _link(told: str, name: str, slug: str) -> str:
     """Return a link from the file of one slug to that of another; a page without a slug has no file."""
     text = escape(one_line(told))
-    return f"[{text}]({'../' * slug.count('/')}{name}.md)" if is_slug(name) or name == ROOT else f"{text} `{name}`"
+    is_page = is_slug(name) or name == ROOT
+    return f"[{text}]({'../' * slug.count('/')}{name}.md)" if is_page else f"{text} `{name}`"
 
 
 def _text(value: str) -> str:
-    """Return a value of the front matter: a string in double quotes, or bare where YAML reads it as just that."""
+    """Return a value of the front matter: in double quotes, or bare where YAML reads it as that."""
     line = one_line(value)
-    is_bare = (is_slug(line) or line == ROOT) and not line[0].isdigit() and line[0] != "-" and line not in _WORDS
+    is_name = is_slug(line) or line == ROOT
+    is_bare = is_name and not line[0].isdigit() and line[0] != "-" and line not in _WORDS
     return line if is_bare else _quoted(line)
 
 

@@ -89,7 +89,7 @@ def page_file(data: bytes, index: str | None = None) -> PageFile:
     after = whole[found.end() :] if found else whole
     text = _text(data, after, index or "", written=version is not None) if ours else after.strip("\n")
     if text is None:
-        problems.append("its text cannot be told from what stands around it, since the marks are not one pair")
+        problems.append("its text cannot be told from the rest, since the marks are not one pair")
     is_version = version is not None and re.match(ID_PATTERN, version[1]) is not None
     return PageFile(
         id[1] if id and re.match(ID_PATTERN, id[1]) else None,
@@ -108,9 +108,11 @@ def fields_of(head: str) -> Fields:
         return Fields(rest=head.strip("\n"))
     if not isinstance(node, yaml.MappingNode):
         raise ValueError("Front matter is a table of names and values.")
-    known = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode) and key.value in _OURS}
+    named = ((key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode))
+    known = {name: value for name, value in named if name in _OURS}
     problems: list[str] = []
-    links = [*_links(known.get("children"), problems, CHILD), *_links(known.get("edges"), problems, "related")]
+    links = list(_links(known.get("children"), problems, CHILD))
+    links += _links(known.get("edges"), problems, "related")
     return Fields(
         slug=_scalar(known, "slug", problems),
         title=_scalar(known, "title", problems),
@@ -124,7 +126,7 @@ def fields_of(head: str) -> Fields:
 
 
 def name_in(text: str) -> str:
-    """Return the slug or id that a name in front matter means: `deploy/staging`, `[[Deploy]]`, `deploy.md`."""
+    """Return the slug or id that a name means: `deploy/staging`, `[[Deploy]]`, `deploy.md`."""
     name = text.strip()
     if wiki := _WIKI.match(name):
         name = wiki[1].strip()
@@ -173,7 +175,9 @@ def _list(known: dict[str, Any], key: str, problems: list[str]) -> tuple[str, ..
     node = known.get(key)
     if node is None:
         return None
-    items = [node] if isinstance(node, yaml.ScalarNode) else node.value if isinstance(node, yaml.SequenceNode) else []
+    items = [node] if isinstance(node, yaml.ScalarNode) else []
+    if isinstance(node, yaml.SequenceNode):
+        items = node.value
     found = [str(item.value).strip() for item in items if isinstance(item, yaml.ScalarNode)]
     if len(found) < len(items) or not isinstance(node, yaml.ScalarNode | yaml.SequenceNode):
         problems.append(f"its {key} are no list of texts")
@@ -192,7 +196,8 @@ def _links(node: Any, problems: list[str], relation: str) -> Iterator[tuple[str,
                 value = value.value[0]  # A wiki link without quotes is a list in a list.
             said = relation if key is None or relation == CHILD else str(key.value).strip()
             if not isinstance(value, yaml.ScalarNode) or not value.value.strip():
-                problems.append(f"an entry of its {'children' if relation == CHILD else 'edges'} names no page")
+                where = "children" if relation == CHILD else "edges"
+                problems.append(f"an entry of its {where} names no page")
             elif not _RELATION.match(said):
                 problems.append(f"{said[:40]!r} is no name of an edge")
             else:
@@ -203,7 +208,8 @@ def _rest(head: str, node: Any) -> str:
     """Return the lines of front matter that belong to nothing that Memtape knows, comments included."""
     lines = head.split("\n")
     starts = [(key.start_mark.line, key.value in _OURS) for key, _ in node.value]
-    if node.flow_style or len(dict(starts)) < len(starts):  # Several on one line cannot be taken apart by lines.
+    # Several on one line cannot be taken apart by lines.
+    if node.flow_style or len(dict(starts)) < len(starts):
         unknown = yaml.MappingNode(node.tag, [pair for pair in node.value if pair[0].value not in _OURS])
         return (
             str(yaml.serialize(unknown, Dumper=yaml.SafeDumper, allow_unicode=True)).strip("\n")

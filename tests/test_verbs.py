@@ -1,4 +1,4 @@
-"""A verb is one value: the table finds it, and each door offers what its fields say. What is published is true."""
+"""A verb is one value: the table finds it, each door offers what its fields say, and schemas are true."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin eva
 admin compare --shadow, admin distill, admin embedder rollback, admin secrets forget, admin secrets share,
 admin secrets join, agents disconnect, import --as, project adopt, settle --keep, update --unfold, demo
 """
-"""Verbs that have no end, or need a passphrase, a model, a shadow, a host or a conflict, as their own tests have."""
+"""Verbs without an end, or that need a passphrase, model, shadow, host or conflict: they have own tests."""
 
 
 def test_what_json_prints_is_what_the_schema_of_the_verb_says(tmp_path: Path) -> None:

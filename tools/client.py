@@ -124,7 +124,7 @@ def _function(method: str, name: str) -> Any:
 
 
 def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
-    """Ask a verb with the fields of what it asks: by position in their order, or by name. Returns its answer."""
+    """Ask a verb with its fields: by position in their order, or by name. Return its answer."""
     verb = VERBS[name]
     names = verb.asks.__struct_fields__
     called = f"{_METHOD_OF.get(name, name)}()"

@@ -53,7 +53,9 @@ from memtape.tools.verb import (
     Asks,
 )
 from memtape.tools.verbs.archiving import Aging, ArchivedNow
-from memtape.tools.verbs.capturing import UseReceipt
+from memtape.tools.verbs.capturing import (
+    UseReceipt,
+)
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
 from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.looking import Form, Occasion
@@ -373,7 +375,10 @@ class Client(World):
         reason: Why, for whoever looks later.
         """
     def unarchive(
-        self, ids: Sequence[str] = (), all_of: Literal["age", "asked"] | None = None, reason: str | None = None
+        self,
+        ids: Sequence[str] = (),
+        all_of: Literal["age", "asked"] | None = None,
+        reason: str | None = None,
     ) -> ArchivedNow:
         """Bring texts back instead, also those that have left the views.
 
@@ -523,7 +528,9 @@ class Client(World):
 
         settled: Also what was settled or has expired.
         """
-    def settle(self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None) -> ConflictOutcome:
+    def settle(
+        self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None
+    ) -> ConflictOutcome:
         """Say which side of a contradiction holds.
 
         conflict: The id of a conflict, or its first eight characters.

@@ -1,8 +1,8 @@
-"""One day before and after: `python examples/one_day/replay.py` takes stored transcripts in and says what came of them.
+"""One day before and after: what comes of stored transcripts.
 
-Before is talk alone, with `extract = false`. After is what Memtape does unasked, with the pages of `docs/` too. The
-clock stands an hour after the day's last word, so that every day says the same. `--page` writes what was measured into
-`docs/one-day.md`.
+Run `python examples/one_day/replay.py`. Before is talk alone, with `extract = false`. After is what Memtape
+does unasked, with the pages of `docs/` too. The clock stands an hour after the day's last word, so that every
+day says the same. `--page` writes what was measured into `docs/one-day.md`.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def play(folder: Path, *, extract: bool, documents: bool) -> Run:
 
 def run_command(home: Path, *words: str) -> str:
     """Return what a command prints. Raises `RuntimeError` for one that fails."""
-    done = CliRunner().invoke(memtape, list(words), env={"MEMTAPE_HOME": str(home), "MEMTAPE_EMBEDDER": "floor"})
+    env = {"MEMTAPE_HOME": str(home), "MEMTAPE_EMBEDDER": "floor"}
+    done = CliRunner().invoke(memtape, list(words), env=env)
     if done.exit_code:
         raise RuntimeError(f"memtape {' '.join(words)}: {done.output}") from done.exception
     return done.stdout
@@ -181,7 +182,7 @@ def facts_of(events: list[Event]) -> list[Fact]:
 
 
 def meets(fact: str, said: str, label: Label) -> bool:
-    """Whether a fact is what a label wants: of the same turn, and half of the words of the shorter are in the other."""
+    """Whether a fact is what a label wants: of the same turn, with half of the words of the shorter."""
     if " ".join(said.split()) != " ".join(label.said.split()):
         return False
     one, other = Counter(WORD.findall(fact.lower())), Counter(WORD.findall(label.text.lower()))
@@ -194,7 +195,7 @@ def changes() -> list[dict[str, str]]:
 
 
 def says(text: str, words: str) -> bool:
-    """Whether a text has these words, however Markdown escapes them, and whatever date was put behind a day."""
+    """Whether a text has these words, however Markdown escapes them, with or without dates."""
     return words.lower() in DATE_ADDED.sub("", text.replace("\\", "")).lower()
 
 
@@ -205,7 +206,7 @@ def figures(before: Run, after: Run) -> Iterator[str]:
         ("turns on the log", lambda run: run.captured["turn"]),
         ("parts of documents on the log", lambda run: f"{run.captured['document']} parts"),
         ("facts taken from turns", lambda run: run.captured["stated"]),
-        ("tokens of a start (at most 2,000; four characters count as one)", lambda run: f"{run.start_tokens:,}"),
+        ("tokens of a start (at most 2,000; four characters are one)", lambda run: f"{run.start_tokens:,}"),
         ("texts in a start", lambda run: len(items(run.start))),
         ("texts in `MEMORY.md`", lambda run: len(items(run.vault))),
         ("changes of mind of which a start says what holds", lambda run: part(run.start, turned, "is")),
@@ -236,14 +237,21 @@ def judged(run: Run) -> Iterator[str]:
         taken = [fact for fact in run.facts if fact.host in chosen]
         right = sum(bool(fact.meant) for fact in taken)
         asked = [label for label in wanted if label.host in chosen]
-        lines.append((name, len(asked), sum(label in met for label in asked), len(taken), right, len(taken) - right))
+        lines.append(
+            (name, len(asked), sum(label in met for label in asked), len(taken), right, len(taken) - right)
+        )
     yield from table(("", "wanted", "of these kept", "taken", "right", "not wanted"), lines)
     yield ""
     by_kind = [(kind, [label for label in wanted if label.kind == kind]) for kind in KINDS]
     yield from table(
         ("wanted as", "wanted", "kept", "kept as the same kind"),
         [
-            (kind, len(asked), sum(label in met for label in asked), sum(met.get(one) == kind for one in asked))
+            (
+                kind,
+                len(asked),
+                sum(label in met for label in asked),
+                sum(met.get(one) == kind for one in asked),
+            )
             for kind, asked in by_kind
         ],
     )
@@ -255,7 +263,7 @@ def met_by(run: Run) -> dict[Label, str]:
 
 
 def told_live() -> Iterator[str]:
-    """Yield the table of what hooks told the hosts while the day was played, as `tests/one_day_making.py` counted."""
+    """Yield the table of what hooks told the hosts during the day, as `tests/one_day_making.py` counted."""
     live = json.loads((DAY / "given.json").read_text())
     head = ("", "prompts", "starts told", "tokens of these", "prompts given memories", "tokens of these")
     lines = []
@@ -299,7 +307,13 @@ def page(before: Run, after: Run) -> str:
         *table(
             ("", "no longer holds", "holds", "a start says", "`MEMORY.md` says"),
             [
-                (change["what"], change["was"], change["is"], told(after.start, change), told(after.vault, change))
+                (
+                    change["what"],
+                    change["was"],
+                    change["is"],
+                    told(after.start, change),
+                    told(after.vault, change),
+                )
                 for change in changes()
             ],
         ),
@@ -327,7 +341,10 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str
 def measured() -> str:
     """Play the day before and after, with the clock at its end, and return what the page is to say."""
     now_us = day_end_us()
-    with tempfile.TemporaryDirectory(prefix="memtape-day-") as folder, patch("time.time_ns", lambda: now_us * 1_000):
+    with (
+        tempfile.TemporaryDirectory(prefix="memtape-day-") as folder,
+        patch("time.time_ns", lambda: now_us * 1_000),
+    ):
         before = play(Path(folder) / "before", extract=False, documents=False)
         after = play(Path(folder) / "after", extract=True, documents=True)
     return page(before, after)

@@ -15,7 +15,15 @@ from memtape.flows.workers.worker import OffsetStore
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
-from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, embedded_id, make_embedded, may_write
+from memtape.schemas.events import (
+    MAX_ATTEMPTS,
+    Captured,
+    Embedded,
+    Event,
+    embedded_id,
+    make_embedded,
+    may_write,
+)
 from memtape.schemas.log import Log, Slot, events_between, known_among
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures, erasures_of

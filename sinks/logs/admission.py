@@ -25,7 +25,9 @@ class Admitted(NamedTuple):
     place: int | None
 
 
-def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
+def admit(
+    events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]
+) -> list[Admitted]:
     """Return the events to append for `events`, in order, with the missing ticks.
 
     `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
@@ -36,13 +38,12 @@ def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str
     for place, event in enumerate(events):
         event, payload = check_admissible(event)
         if isinstance(event.body, Configured):
-            admitted += [
-                Admitted(number, event, payload, place if number == 0 else None) for number in range(partitions)
-            ]
+            admitted += [Admitted(it, event, payload, place if it == 0 else None) for it in range(partitions)]
             continue
         if isinstance(event.body, Ticked):
             if event.body.partition >= partitions:
-                raise InvalidEvent("invalid", f"The log has no partition {event.body.partition}.", "$.body.partition")
+                told = f"The log has no partition {event.body.partition}."
+                raise InvalidEvent("invalid", told, "$.body.partition")
             if not event.body.accepted:
                 ticked[event.body.partition, event.body.hour] = None
             admitted.append(Admitted(event.body.partition, event, payload, place))

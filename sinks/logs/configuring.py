@@ -83,4 +83,5 @@ def complete_settings(log: Log) -> None:
 
 def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
     now = time.time_ns() // 1_000
-    return encode(make_configured(last.log_id, last.partitions, settings, revision, now, str(uuid_utils.uuid7())))
+    id = str(uuid_utils.uuid7())
+    return encode(make_configured(last.log_id, last.partitions, settings, revision, now, id))

@@ -50,7 +50,8 @@ class MemoryLog(Log):
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`."""
         with self._lock:
-            admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, id) in self._ticks)
+            ticks = self._ticks
+            admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, id) in ticks)
             positions = [Position(0, 0)] * len(events)
             for partition, event, payload, place in admitted:
                 if event.type == "ticked":

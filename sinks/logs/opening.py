@@ -49,7 +49,7 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
     if given is not None and not isinstance(given, MemoryLog):
         raise MemtapeError(
-            f"{given.place} keeps what is captured, and profile {NO_PERSIST} keeps nothing.", "Hand no log in."
+            f"{given.place} keeps captures, and profile {NO_PERSIST} keeps nothing.", "Hand no log in."
         )
     return given or log_of_process(str(home.absolute()))
 

@@ -36,7 +36,7 @@ class Spool:
         self._path = home.spool_path
 
     def add(self, events: Sequence[Event]) -> list[Position]:
-        """Keep events, all or none, and return their positions once they are durable. Raises `InvalidEvent`."""
+        """Keep events, all or none; return their positions once they are durable. Raises `InvalidEvent`."""
         payloads = [payload for _, payload in map(check_admissible, events)]
         with self._home.lock("spool"), open(self._path, "ab", opener=private) as file:
             whole = sum(map(len, self._lines()))
@@ -55,7 +55,7 @@ class Spool:
         return sum(line.count(b"\t") + 1 for line in self._lines())
 
     def deliver(self, append: Append, log: Log) -> int:
-        """Append the spooled events to a log, in order, and return their number; raises the errors of `append`.
+        """Append the spooled events to a log, in order, and return their number. Raises as `append`.
 
         An id on the log is left out: its capture was stored, or erased since. Nothing is done while another
         process delivers.
@@ -151,7 +151,8 @@ class AwayLog:
 
     def _refuse(self) -> NoReturn:
         waiting = self._spool.count()
-        told = f" {many(waiting, 'capture waits', 'captures wait')} in the spool until it answers." if waiting else ""
+        waits = many(waiting, "capture waits", "captures wait")
+        told = f" {waits} in the spool until it answers." if waiting else ""
         error = LogAway(str(self._error), self._error.hint + told)
         error.spooled = waiting
         raise error

@@ -1,4 +1,4 @@
-"""Answers: search, show, why, status, context, the past, and decisions. A module is loaded when it is first used."""
+"""Answers: search, show, why, status, context, the past, decisions. A module is loaded at its first use."""
 
 from importlib import import_module
 from types import ModuleType

@@ -1,6 +1,6 @@
 """A home's models: the model of a step, its daily budget, and prompts about texts that are only data.
 
-Each step has its own handling of answers; `prompts.toml` has the prompts. `flows/models.py` reaches the models.
+Each step has its own handling of answers; `prompts.toml` has the prompts. `flows/models.py` reaches them.
 """
 
 from __future__ import annotations

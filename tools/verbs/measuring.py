@@ -87,9 +87,7 @@ def inject(
     file: Annotated[str, said("The file of questions.", path="file")],
     foreign: Annotated[
         str | None,
-        said(
-            "With --inject: another file, of which nothing should be added to what its people say and ask.", path="file"
-        ),
+        said("With --inject: another file, of which nothing should be added.", path="file"),
     ] = None,
 ) -> dict[str, Any]:
     """Measure what a hook adds to prompts instead.

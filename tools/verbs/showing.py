@@ -112,7 +112,8 @@ def age_of(world: World, id: str) -> Age:
             scope = state.scopes.get(read)
             capture = None if scope is None else scope.captures.get(id)
             if scope is not None and capture is not None:
-                return ages.age_of(scope, unit_of(scope, capture), state.settings, max(now_us(), state.clock or 0))
+                now = max(now_us(), state.clock or 0)
+                return ages.age_of(scope, unit_of(scope, capture), state.settings, now)
         raise nowhere(name, id)
 
     return world.ids.within(id, of)

@@ -1,7 +1,7 @@
 """The MCP server: its tools and their answers. Only the serving part of the SDK is imported.
 
-The packages `mcp` and `mcp.server` import the SDK's clients and its other server: 11 MB and a fourth of the start,
-without a use here. Their files run at the first use of one of their names, so a user of those names still gets them.
+The packages `mcp` and `mcp.server` import the SDK's clients and its other server: 11 MB and a fourth of the
+start, without a use here. Their files run at the first use of one of their names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The requests of MCP clients and their answers: tools and prompts in the SDK's types.
 
-Each call is done in the client's project, given by its roots. Tools are defined in `tools`, prompts are the slash
-commands of `plugins`; `server` has the connections.
+Each call is done in the client's project, given by its roots. Tools are defined in `tools`, prompts are the
+slash commands of `plugins`; `server` has the connections.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ DEFAULT_ACTOR = "mcp"
 SAID = "said"
 """The one argument of a prompt."""
 NO_PROJECT = (
-    "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
-    " read or stored. Start it for one project, as `memtape agents mcp --http 8642 --scope project:x`, or use a client"
+    "This server cannot tell which project you work in: your client names no root folder that is here. "
+    "Nothing was read or stored. Start it for one project, as `memtape agents mcp --http 8642 --scope "
+    "project:x`, or use a client"
     " that tells its roots."
 )
 """The answer of every tool over HTTP to a client of unknown project, against answers from another project."""
@@ -87,13 +88,13 @@ class ServedMemory:
         self._shares = ready is not None
         self._host = host
         self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
-        # Recalls and captures of one server belong together, also where no hook of its host tells the session.
+        # Recalls and captures of one server belong together, also where no hook tells the session.
         self._session = f"mcp:{uuid_utils.uuid7()}"
         self._lock = threading.Lock()
         self._clients: dict[tuple[str | Path, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
+        """Run a tool for a project, by its scope or folder; return its Markdown. Raises `MemtapeError`."""
         return self.do(project, actor, lambda client: call(client, name, arguments))
 
     def do(self, project: str | Path, actor: str, action: Callable[[Client], AnswerT]) -> AnswerT:
@@ -104,7 +105,8 @@ class ServedMemory:
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
-                client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
+                told = told_session(self.home, client.scope, self._host)
+                client.session = self._named or told or self._session
                 with self.ready.lent(client):
                     return action(client)
             except LogGone as error:
@@ -141,8 +143,8 @@ class ServedMemory:
 class Handlers:
     """Answers the requests of clients; every error is a sentence.
 
-    A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
-    memory has a scope. A server of many clients has no fallback, since a client may work anywhere.
+    A client without roots works in the project of the `fallback`; where that is None its calls are refused,
+    unless the memory has a scope. A server of many clients has no fallback, since a client may work anywhere.
     """
 
     def __init__(self, memory: ServedMemory, fallback: Path | None) -> None:
@@ -155,7 +157,9 @@ class Handlers:
         """Read the likely project at the session's start, before the first prompt waits for it."""
         self._memory.ready.refresh(self._likely)
 
-    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         """List the common tools, or all tools where the settings say so."""
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
@@ -177,7 +181,9 @@ class Handlers:
             return done
         return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(done))])
 
-    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def list_prompts(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
         """List the slash commands as prompts."""
         listed = [
             types.Prompt(
@@ -190,7 +196,7 @@ class Handlers:
         return types.ListPromptsResult(prompts=listed)
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return the instruction of a slash command, within our tags: hosts keep prompts as words of the user."""
+        """Return a slash command's instruction, within our tags: hosts keep prompts as the user's words."""
         slash, said = SLASH_COMMANDS.get(params.name), (params.arguments or {}).get(SAID, "").strip()
         if slash is None or not said:
             known = f"There are {', '.join(SLASH_COMMANDS)}, each with {SAID!r}."
@@ -199,7 +205,9 @@ class Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
-    async def _call(self, ctx: Context, params: types.CallToolRequestParams) -> str | types.InputRequiredResult:
+    async def _call(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> str | types.InputRequiredResult:
         """Return a tool's Markdown for the client's project, or a question to the client before it.
 
         Raises only `MemtapeError`.
@@ -234,7 +242,7 @@ class Handlers:
         if capabilities is None or capabilities.roots is None or self._is_silent:
             return self._fallback
         if not ctx.session.can_send_request:
-            # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
+            # From 2026-07-28 on a server asks by its answer, and the client calls again with the reply.
             if params.input_responses is None:
                 return types.InputRequiredResult(input_requests={ROOTS: types.ListRootsRequest()})
             told = params.input_responses.get(ROOTS)

@@ -1,0 +1,285 @@
+"""Options and words: the parameters of a command from what its verbs ask, and their values as it is asked.
+
+The types, help and choices follow from the fields. `cli` calls the verb.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+from msgspec import inspect
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Origin
+from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import HOME_VARIABLE, default_home
+from memtape.tools.client import Client
+from memtape.tools.verb import Asks, Place, Verb, VerbField
+from memtape.tools.verb import fields_of as all_fields_of
+
+ORIGINS = get_args(Origin)
+COMPLETED = 50
+"""So many latest ids are offered to a shell."""
+
+Given = Mapping[str, Any]
+"""What the command line gives, by the names of parameters."""
+
+
+def parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
+    """Return the words and options of a command of one verb, or of several that its options select."""
+    own: dict[str, click.Option] = {}
+    for verb in verbs:
+        if verb.mode.startswith("--") and not _takes(verb, verb.mode):
+            names = [verb.mode, _key(verb.mode)]
+            own.setdefault(verb.mode, click.Option(names, is_flag=True, help=verb.summary))
+        for field in fields_of(verb.asks):
+            if not _is_word(field):
+                own.setdefault(_option_of(field), _option(field, needed=field.required and len(verbs) == 1))
+    common = [option for option in _common(verbs[0].at) if option.opts[0] not in own]
+    return [*_words_of(verbs), *own.values(), *common]
+
+
+def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
+    """Set the profile of this process and its children until the end of the command."""
+    if name is None:
+        return
+    before = os.environ.get(PROFILE_VARIABLE)
+    os.environ[PROFILE_VARIABLE] = name or " "  # No name at all is a mistake as well, and not the default.
+
+    def end() -> None:
+        os.environ.pop(PROFILE_VARIABLE)
+        if before is not None:
+            os.environ[PROFILE_VARIABLE] = before
+
+    ctx.call_on_close(end)
+
+
+def profile_option() -> click.Option:
+    """Return the option by which every command is told its profile."""
+    return click.Option(
+        ["--profile"],
+        expose_value=False,
+        callback=_have_profile,
+        metavar="NAME",
+        help="How it is remembered: prod, dev_standard, dev_memory_test or dev_no_persist.",
+    )
+
+
+def _common(at: Place) -> list[click.Option]:
+    """Return the options that all commands of a place have."""
+    speaker = [
+        click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
+        click.Option(["--actor"], help="The speaker's name, by default the user's."),
+        click.Option(["--origin"], type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
+        click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
+    ]
+    home = click.Option(
+        ["--home"],
+        type=click.Path(file_okay=False),
+        envvar=HOME_VARIABLE,
+        show_envvar=True,
+        help="The data folder, by default the user's own.",
+    )
+    as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document.")
+    return [*(speaker if at == "project" else []), home, as_json, profile_option()]
+
+
+def fields_of(asks: type[Asks]) -> list[VerbField]:
+    """Return the fields that a command has."""
+    return [field for field in all_fields_of(asks) if not field.extra.get("inside")]
+
+
+def _is_word(field: VerbField) -> bool:
+    """Whether a field is given as a word: it is required and no option, or says so."""
+    return field.extra.get("argument", False) or (field.required and "option" not in field.extra)
+
+
+def _option_of(field: VerbField) -> str:
+    """Return the option by which a field is given."""
+    if "option" in field.extra:
+        return str(field.extra["option"])
+    name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
+    return "--" + name.replace("_", "-")
+
+
+def _key(option: str) -> str:
+    """Return the name under which click gives an option's value."""
+    return "given_" + option.lstrip("-").replace("-", "_")
+
+
+def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
+    """Return the parameter of a command's words, named as those of its first verb; none without words."""
+    named = [[field for field in fields_of(verb.asks) if _is_word(field)] for verb in verbs]
+    longest = max(named, key=len)
+    if not longest:
+        return []
+    told = []
+    for place in range(len(longest)):
+        here = [fields[place] for fields in named if len(fields) > place]
+        needed = len(here) == len(named) and all(field.required for field in here)
+        names = dict.fromkeys(map(_metavar, here))
+        told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
+        if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
+            told[-1] += "..."
+    completes = _completion(longest[0])
+    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
+
+
+def _metavar(field: VerbField) -> str:
+    name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
+    choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
+    return str(field.extra.get("metavar") or choices or name.upper())
+
+
+def _option(field: VerbField, *, needed: bool = False) -> click.Option:
+    """Return the option of a field; one with many values may be repeated."""
+    name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
+    key, more = _key(name), dict[str, Any]()
+    more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
+    if isinstance(field.kind, inspect.BoolType):
+        both = f"{name}/--no-{name[2:]}" if field.default is True else name
+        hidden = field.extra.get("hidden", False)
+        names = filter(None, [both, field.extra.get("also"), key])
+        return click.Option(list(names), is_flag=True, default=field.default, help=field.help, hidden=hidden)
+    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
+    default = None if field.required else field.default
+    return click.Option(
+        [name, key],
+        multiple=many,
+        default=default,
+        required=needed,
+        show_default=default not in (None, (), "", 0),
+        type=_values(inner, field.extra),
+        help=f"{field.help} May be repeated." if many else field.help,
+        hidden=field.extra.get("hidden", False),
+        **more,
+    )
+
+
+def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
+    """Return the click type of a field's values."""
+    if "choices" in extra:
+        return click.Choice(extra["choices"])
+    if "path" in extra:
+        return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _values(inner, extra)
+        case inspect.UnionType(types=types):
+            return _values(next(inner for inner in types if not isinstance(inner, inspect.NoneType)), extra)
+        case inspect.IntType(ge=None, le=None):
+            return int
+        case inspect.IntType(ge=low, le=high):
+            return click.IntRange(low, high)
+        case inspect.FloatType(ge=low, le=high):
+            return click.FloatRange(low, high)
+        case _:
+            return str
+
+
+def _completion(field: VerbField) -> Any:
+    """Return how a shell completes a command's words: by their type (files, choices) or by latest ids."""
+    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
+    kind = _values(inner, field.extra)
+    return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
+
+
+def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the latest memories' ids that begin so, for the completion of a shell; make no home."""
+    home, scope = Path(ctx.params.get("home") or default_home()), ctx.params.get("scope")
+    if not home.is_dir():
+        return []
+    with suppress(MemtapeError, OSError), Client(home, scope=scope, wakes=False) as client:
+        found: Iterable[Any] = client.recent(COMPLETED)
+        if ctx.command.name == "restore":
+            found = client.hidden(COMPLETED)
+        elif ctx.command.name == "archive" and ctx.params.get(_key("--undo")):
+            found = client.archived(COMPLETED).archived
+        return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
+    return []
+
+
+def _is_given(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(_key(option))
+    return source in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+
+
+def chosen(verbs: Sequence[Verb], given: Given) -> Verb:
+    """Return the verb that the options select: that of one option, else the first, or that without words."""
+    selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
+    # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
+    others = {it.mode: [other for other in selected if other is not it] for it in selected}
+    selected = [it for it in selected if not any(_takes(other, it.mode) for other in others[it.mode])]
+    if len(selected) > 1:
+        raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
+    if selected:
+        return selected[0]
+    bare = next((verb for verb in verbs if verb.mode == "-"), None)
+    main = next((verb for verb in verbs if not verb.mode), None)
+    if main is None or (bare is not None and not given.get("words")):
+        if bare is None:
+            raise click.UsageError(f"Give one of {_listed([verb.mode for verb in verbs])}.")
+        return bare
+    return main
+
+
+def _takes(verb: Verb, option: str) -> bool:
+    return any(_option_of(field) == option for field in fields_of(verb.asks) if not _is_word(field))
+
+
+def _needs(verb: Verb, place: int) -> bool:
+    """Whether a verb needs a word at a place."""
+    words = [field for field in fields_of(verb.asks) if _is_word(field)]
+    return len(words) > place and words[place].required
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
+    """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
+    fields, words, values = fields_of(verb.asks), list(given.get("words", ())), dict[str, Any]()
+    own = {_option_of(field): field for field in fields if not _is_word(field)}
+    taken = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
+    for option in sorted(taken.difference(own, (verb.mode,))):
+        if _is_given(option):
+            takers = [other.mode or "words" for other in verbs if _takes(other, option)]
+            if verb.mode.startswith("--"):
+                raise click.UsageError(f"{option} does not go with {verb.mode}.")
+            raise click.UsageError(f"{option} goes with {_listed(takers)}.")
+    with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
+    for place, field in enumerate(field for field in fields if _is_word(field)):
+        if isinstance(field.kind, inspect.VarTupleType):
+            values[field.name], words = tuple(words), []
+        elif words:
+            values[field.name] = _word(field, words.pop(0))
+        if field.required and values.get(field.name, ()) == ():
+            others = [it.mode for it in verbs if not verb.mode and it.mode and not _needs(it, place)]
+            instead = f"; without it, {'one of ' * (len(others) > 1)}{_listed(others)}" if others else ""
+            raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
+    if words:
+        told = f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)}){with_option}"
+        takers = [it.mode for it in verbs if verb.mode == "-" and any(map(_is_word, fields_of(it.asks)))]
+        raise click.UsageError(told + (f"; they go with one of {_listed(takers)}." if takers else "."))
+    values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
+    if missing := [option for option, field in own.items() if field.required and field.name not in values]:
+        raise click.UsageError(f"Missing option '{missing[0]}'.")
+    return verb.asks(**values)
+
+
+def _word(field: VerbField, word: str) -> Any:
+    """Return the value of a word. Raises `UsageError` for one that the field does not take."""
+    kind = _values(field.kind, field.extra)
+    if not isinstance(kind, click.ParamType):
+        return word
+    argument = click.Argument([field.name], metavar=_metavar(field))
+    return kind.convert(word, argument, click.get_current_context())
