@@ -237,7 +237,7 @@ def test_who_asks_is_no_filter(home: Path) -> None:
 
 def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
     wrong = run(home, "--from-origin", "robot")
-    assert wrong.exit_code == 2 and "'robot' is not one of 'agent', 'model', 'operator'" in wrong.stderr
+    assert wrong.exit_code == 2 and "'robot' is not one of 'operator', 'user', 'agent'" in wrong.stderr
     with Client(home, scope=SCOPE) as client:
         ends = client.log.ends()
         for fields, said in (({"origins": ["robot"]}, "no origin 'robot'"),

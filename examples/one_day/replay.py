@@ -35,6 +35,7 @@ from memtape.tools.doors.cli import main as memtape
 
 DAY = Path(__file__).parent
 ROOT = DAY.parent.parent
+TOKENS_OF_A_START = "tokens of a start (at most 2,000; four characters count as one)"
 LINK = re.compile(r" \[[0-9a-f-]{13}\]\(memories/\S+\)$", re.MULTILINE)
 """What a line of `MEMORY.md` ends with."""
 PAGE = ROOT / "docs" / "one-day.md"
@@ -206,7 +207,7 @@ def figures(before: Run, after: Run) -> Iterator[str]:
         ("turns on the log", lambda run: run.captured["turn"]),
         ("parts of documents on the log", lambda run: f"{run.captured['document']} parts"),
         ("facts taken from turns", lambda run: run.captured["stated"]),
-        ("tokens of a start (at most 2,000; four characters are one)", lambda run: f"{run.start_tokens:,}"),
+        (TOKENS_OF_A_START, lambda run: f"{run.start_tokens:,}"),
         ("texts in a start", lambda run: len(items(run.start))),
         ("texts in `MEMORY.md`", lambda run: len(items(run.vault))),
         ("changes of mind of which a start says what holds", lambda run: part(run.start, turned, "is")),
