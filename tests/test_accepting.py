@@ -174,8 +174,8 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
     said(tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client, pytest.raises(NotFound):
         client.accept(["01234567"])
-    assert "Give ids, or --all" in run(tmp_path, "settle", "--accept", "01234567", "--all", code=1)
-    assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=1)
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--accept", "01234567", "--all", code=2)
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=2)
     assert "unexpected extra argument" in run(tmp_path, "settle", "01234567", code=2)
     assert "Give one of" in run(tmp_path, "settle", "01234567", "--keep", "A", "--accept", code=2)
 

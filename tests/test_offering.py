@@ -150,5 +150,8 @@ def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_
     shown = call("admin", "eval", file, "--inject").output
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
     for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        assert f"{more[0]} goes with" in call("admin", "eval", file, "--inject", *more, code=2).stderr
+        assert (
+            f"{more[0]} does not go with --inject"
+            in call("admin", "eval", file, "--inject", *more, code=2).stderr
+        )
     call("admin", "eval", file, "--foreign", file, code=2)

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from commanding import call as command
+from commanding import document as document_of
 from met import events_of
-from test_archiving import PORT, SCOPE, client, days_pass, document, life, refused, run
+from test_archiving import PORT, SCOPE, client, days_pass, document, life, memtape, refused, run
 
 from memtape.flows.workers.clock import Commits
 from memtape.schemas.errors import MemtapeError
@@ -45,7 +47,7 @@ def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy
     assert "project:test is finished. Archived with it: 3 texts." in done and "project finish --undo" in done
     assert life(busy).project.state == "finished"
     assert "This project is finished since" in run(busy, "context").output
-    assert "1 project finished" in run(busy, "status").output
+    assert "1 project finished" in command("status", home=busy.home.path).output
     assert document(busy, "archive", "--list")["projects"][SCOPE]["state"] == "finished"
     assert "Finished on" in run(busy, "archive", "--list").output
     assert document(busy, "show", "--why", first)["age"]["finished_at"] == life(busy).project.since
@@ -87,7 +89,7 @@ def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> 
     run(busy, "project", "name", name)
     assert life(busy).project.name == kept
     busy.project()
-    assert kept[:70] in run(busy, "project", "list").output
+    assert kept[:70] in command("project", "list", home=busy.home.path).output
     assert document(busy, "project", "scope")["mark"]["name"] == kept
     for wrong in (" ", "y" * 201):
         assert "takes 1 to 200" in refused(busy, "project", "name", wrong)
@@ -108,14 +110,14 @@ def test_all_projects_of_the_home_are_listed(busy: Client, home: Path, tmp_path:
     with Client(home, folder=repository, origin="user") as there:
         there.finish()
         there.project()
-    listed = document(busy, "project", "list")["projects"]
+    listed = document_of("project", "list", home=home)["projects"]
     found = {it["folder"] and Path(it["folder"]).name: it for it in listed}
     assert found.keys() == {None, "plain", "shop"}
     assert found[None]["scope"] == SCOPE and (found[None]["memories"], found[None]["turns"]) == (2, 1)
     assert found["shop"]["mark"]["state"] == "finished"
     assert found["shop"]["last_at"] >= found["plain"]["last_at"]
     assert listed[0] == found["shop"], "the one in which something happened last stands first"
-    assert "finished since" in run(busy, "project", "list").output
+    assert "finished since" in command("project", "list", home=busy.home.path).output
     assert f"scope   {SCOPE}" in run(busy, "project", "scope").output
 
 
@@ -136,8 +138,9 @@ def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(bu
     assert document(busy, "admin", "lifecycle")["pass"] is None
     assert "only goes on" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "2001-01-01")
     assert "is not a time" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "soon")
-    assert run(busy, "admin", "lifecycle", "--at", "2100-01-01").exit_code == 2
-    assert document(busy, "admin", "lifecycle", "--scope", "project:nothing")["standing"]["total"] == 0
+    run(busy, "admin", "lifecycle", "--at", "2100-01-01", code=2)
+    nothing = document_of("admin", "lifecycle", home=busy.home.path, scope="project:nothing")
+    assert nothing["standing"]["total"] == 0
 
 
 def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
@@ -150,7 +153,7 @@ def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
     assert would is not None and would.moving == 0 and after.standing.mid == 5
     told = run(busy, "show", "--why", busy.recent(1, kinds=["turn"])[0].id).output
     assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
-    assert "5 mid, 0 long, 0 archived, 1 summary" in run(busy, "status").output
+    assert "5 mid, 0 long, 0 archived, 1 summary" in command("status", home=busy.home.path).output
     assert "5 mid" in LOOKS["aging"](Home(busy.home.path)).seen
 
 
@@ -162,11 +165,11 @@ def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client
     wrongs = dict.fromkeys("mid_after_days=-3 mid_after_days=many lifecycle=perhaps".split(), "cannot be set")
     for wrong, why in (wrongs | {"embedder=floor": "no setting of the lifecycle"}).items():
         assert why in refused(busy, "admin", "lifecycle", "--set", wrong)
-    assert run(busy, "admin", "lifecycle", "--set", "mid_after_days").exit_code == 2
-    by_agent = ("admin", "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
-    assert "Only people" in refused(busy, *by_agent)
+    run(busy, "admin", "lifecycle", "--set", "mid_after_days", code=2)
+    by_agent = memtape(busy, *"admin lifecycle --set lifecycle=false --origin agent".split(), code=1)
+    assert "Only people" in by_agent.stderr
     run(busy, "admin", "lifecycle", "--set", "lifecycle=False")
-    assert "switched off" in run(busy, "admin", "lifecycle").output
+    assert "Nothing ages" in run(busy, "admin", "lifecycle").output
     looked = LOOKS["aging"](Home(busy.home.path))
     assert looked.state == "to do" and "lifecycle=true" in looked.todo
 
