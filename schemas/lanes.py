@@ -73,7 +73,6 @@ State = Literal["active", "shadow", "off", "deprecated"]
 """*active* answers. *shadow* runs beside the active one and is never shown. *off* and *deprecated* do nothing
 more; earlier results of a deprecated one are still reported.
 """
-STATES: tuple[State, ...] = get_args(State)
 
 Ranks = Literal["memtape", "bm25", "dense", "rrf"]
 """The ordinary search, plain BM25, cosine alone, and reciprocal rank fusion of these two."""

@@ -1,4 +1,4 @@
-"""The Python client: every verb of Memtape on one home. The commands are a thin shell over it.
+"""The Python client: a method of each verb on one home, made from the table of verbs.
 
 ```python
 from memtape import Client
@@ -8,14 +8,13 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
     print(memory.search("staging port").results[0].text)
 ```
 
-Each verb is a few lines here; its work is in the file of its subject. Readers of views are imported only when
-a verb needs them, since a pure writer must not wait for LanceDB.
+No verb is done here. Its file in `tools/verbs/` is imported when its method is first used.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MethodType
@@ -109,7 +108,7 @@ def _function(method: str, name: str) -> Any:
     from inspect import Parameter, Signature
 
     def asked(self: World, /, *words: Any, **fields: Any) -> Any:
-        return ask_verb(self, name, *words, **fields)
+        return verb.answer(self, _asked(method, verb.asks, words, fields))
 
     verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
     hints, parameters = get_type_hints(verb.asks), [Parameter("self", kind)]
@@ -123,11 +122,10 @@ def _function(method: str, name: str) -> Any:
     return asked
 
 
-def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
-    """Ask a verb with its fields: by position in their order, or by name. Return its answer."""
-    verb = VERBS[name]
-    names = verb.asks.__struct_fields__
-    called = f"{_METHOD_OF.get(name, name)}()"
+def _asked(method: str, asks: type[Asks], words: Sequence[Any], fields: Mapping[str, Any]) -> Asks:
+    """Return what a verb is asked: its fields by position in their order, or by name. Raises `TypeError`."""
+    names = asks.__struct_fields__
+    called = f"{method}()"
     if len(words) > len(names):
         raise TypeError(f"{called} takes at most {len(names)} arguments, and was given {len(words)}")
     given = dict(zip(names, words, strict=False))
@@ -136,13 +134,12 @@ def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
     if unknown := fields.keys() - set(names):
         raise TypeError(f"{called} got an unexpected keyword argument {min(unknown)!r}")
     given |= fields
-    needed = [field.name for field in fields_of(verb.asks) if field.required]
+    needed = [field.name for field in fields_of(asks) if field.required]
     if missing := [field for field in needed if field not in given]:
         told = f"argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}"
         raise TypeError(f"{called} missing {len(missing)} required {told}")
-    many = _with_many_values(verb.asks)
-    given = {name: _values(its) if name in many else its for name, its in given.items()}
-    return verb.answer(world, verb.asks(**given))
+    many = _with_many_values(asks)
+    return asks(**{name: _values(its) if name in many else its for name, its in given.items()})
 
 
 @cache
@@ -155,7 +152,6 @@ def _values(given: Any) -> tuple[Any, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-_METHOD_OF = {name: method for method, name in METHODS.items()}
 for _method, _verb in METHODS.items():
     setattr(Client, _method, _Method(_method, _verb))
 

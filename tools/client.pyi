@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -621,7 +621,7 @@ class Client(World):
 
 @cache
 def _function(method: str, name: str) -> Any: ...
-def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any: ...
+def _asked(method: str, asks: type[Asks], words: Sequence[Any], fields: Mapping[str, Any]) -> Asks: ...
 @cache
 def _with_many_values(asks: type[Asks]) -> frozenset[str]: ...
 def _values(given: Any) -> tuple[Any, ...]: ...

@@ -188,7 +188,7 @@ TITLES = {
 
 
 class CommandGroup(NamedTuple):
-    """A group of commands: its help, an example, and the command that it does without one."""
+    """A group of commands: help, an example, and the default command."""
 
     summary: str
     example: str

@@ -188,7 +188,7 @@ class Failure(NamedTuple):
 
 
 class VerbField(NamedTuple):
-    """A field of what is asked: its type without marks, its help, and what doors have to know of it."""
+    """A field of a verb's question: type without marks, help, and the marks for doors."""
 
     name: str
     kind: inspect.Type

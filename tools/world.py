@@ -54,7 +54,7 @@ class World(Writer):
 
     @property
     def ids(self) -> Ids:
-        """The ids that it may name."""
+        """The resolver of ids and of their beginnings."""
         return Ids(self.log, self.scope, self.is_confined)
 
     def read(

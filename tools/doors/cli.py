@@ -1,7 +1,7 @@
 """The command line: the command `memtape`, its groups and its commands, made from the table of verbs.
 
-Options, words and help follow from the fields of what a verb asks. An error is one sentence, the next step
-and exit code 1. No verb is named here but to put the commands under titles.
+An error is one sentence, the next step and exit code 1, or 2 for a wrong use. `options` makes the parameters
+of a command. `overview` is the only verb named here.
 """
 
 from __future__ import annotations

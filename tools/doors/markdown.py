@@ -117,7 +117,7 @@ def cut_text(text: str) -> str:
 
 
 def result_piece(number: int, result: Result) -> str:
-    """Return a result: its id, what is known of it, and its text, quoted."""
+    """Return a result as Markdown: id, kind, time, speaker, source and the quoted text."""
     text = cut_text(result.text if result.matched is None else result.matched.text)
     beside = "".join(f"\n{quoted(line)}" for line in other_wordings(result))
     it = result

@@ -21,7 +21,7 @@ MOST_IDS = 500
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action on ids: its button, its description, and the action that undoes it or how that is done."""
+    """An action on ids: button, description, and the action or the advice that undoes the effect."""
 
     name: str
     will: str

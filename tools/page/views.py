@@ -480,7 +480,7 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
-    """Return each section of a context: its heading, its lines, its omitted lines, its tokens."""
+    """Return the sections of a context: heading, number of lines, omitted lines, tokens."""
     count = tokenizer().count
     parts = list[tuple[str, int, int, int]]()
     for section in get_args(Section):

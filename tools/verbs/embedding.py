@@ -1,4 +1,4 @@
-"""The embedder that decides which texts are one memory, and folding all anew under it."""
+"""The embedder in effect, and folding the log anew under another one."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class ErasureReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class ErasedProof(SearchedFiles, frozen=True, kw_only=True):
-    """Whether what was erased is gone, and what else carries it."""
+    """Whether the erased texts are gone, and what else carries them."""
 
     ok: bool
     proven: bool

@@ -59,7 +59,7 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """The address of the page, which lets in whoever opens it."""
+    """The address of the page. Anyone with the address is let in."""
 
     address: str
 

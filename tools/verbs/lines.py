@@ -45,7 +45,7 @@ SHOWN_FOLDERS = 3
 
 
 def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield what else there is to say of a capture: what was redacted, and that it is hidden."""
+    """Yield notes on a capture: the redacted secrets, and whether a tombstone hides the capture."""
     if told := redacted(counts):
         yield told
     if is_hidden:
@@ -76,7 +76,7 @@ def each(
 
 
 def event_line(event: Event, *, texts: bool = True) -> str:
-    """Return an event on one line: its time, type, id, who said it, and the beginning of its text."""
+    """Return an event on one line: time, type, id, speaker, and the beginning of the text."""
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
     blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""

@@ -158,10 +158,6 @@ def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[
         say_where_it_was(world)
 
 
-def _passed(done: int) -> None:
-    """Tell nobody how far it is."""
-
-
 def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:

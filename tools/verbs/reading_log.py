@@ -1,4 +1,4 @@
-"""The log as it stands: print it, follow it, and say what changed between two positions."""
+"""The log: print events, follow new ones, and compare the state at two positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show one memory, turn or summary: whole, its history, what was used with it and said around it."""
+"""Show one memory, turn or summary: the whole text, history, edges, and the talk around a time."""
 
 from __future__ import annotations
 

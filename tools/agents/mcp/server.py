@@ -148,7 +148,10 @@ def _end(memory: ServedMemory) -> None:
 
 
 def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
-    """Return the application: token first, then exact Host and Origin, then a body of at most 1 MiB."""
+    """Return the application: token first; for MCP then exact Host and Origin, and a body of at most 1 MiB.
+
+    The verbs over HTTP have a bound of their own (`doors.http`).
+    """
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
     app = make_server(memory).streamable_http_app(
         streamable_http_path=HTTP_PATH,
