@@ -51,11 +51,11 @@ from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import WATERMARK, Shard  # noqa: E402
 from memtape.state.core.digests import RULES  # noqa: E402
-from memtape.tools.ask.as_of import PastViews, parse_position  # noqa: E402
 from memtape.tools.client import Client  # noqa: E402
 from memtape.tools.keep.erasing import plan  # noqa: E402
 from memtape.tools.keep.owner import Owner  # noqa: E402
 from memtape.tools.keep.verify import verify  # noqa: E402
+from memtape.tools.query.as_of import PastViews, parse_position  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 Rng = random.Random
@@ -117,7 +117,7 @@ POINTS = tuple(_points())
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lance", "bytewax", "memtape.tools.ask.retrieval"):
+    for module in ("lance", "bytewax", "memtape.tools.query.retrieval"):
         importlib.import_module(module)
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12

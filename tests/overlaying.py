@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, Row, TableName, TurnRow
 from memtape.sinks.search_index import _IndexBuilder
-from memtape.tools.ask.found import found_of
+from memtape.tools.query.found import found_of
 
 NAMES: dict[type[Row], TableName] = {row_type: name for name, row_type in TABLES.items()}
 

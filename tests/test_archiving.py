@@ -25,16 +25,16 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask import reading
-from memtape.tools.ask.naming import state_of
-from memtape.tools.ask.ordering import SearchQuery
-from memtape.tools.ask.retrieval import PURGED
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
+from memtape.tools.query import reading
+from memtape.tools.query.naming import state_of
+from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.retrieval import PURGED
 from memtape.tools.recalling import offer
 
 SCOPE = "project:test"

@@ -25,9 +25,9 @@ from tables import table
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
-from memtape.tools.ask.naming import shortened
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
+from memtape.tools.query.naming import shortened
 
 SCOPE = ("--scope", "project:test")
 ROOT = Path(__file__).parent.parent

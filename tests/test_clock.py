@@ -21,8 +21,8 @@ from memtape.schemas.events import Recalled, Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_time
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
+from memtape.tools.query.results import Answer
 
 SCOPE = "project:harbour"
 TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the drawer.", "The gate closes late.")

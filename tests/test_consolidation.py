@@ -32,12 +32,12 @@ from memtape.sinks.tables import Shard
 from memtape.state.consolidation.clusters import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate, plan
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
-from memtape.tools.ask import reading
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep import consolidating
 from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 from memtape.tools.keep.states import state_at
+from memtape.tools.query import reading
 
 SCOPE = "project:canal"
 PORTS = ("The staging database listens on port 5432.", "The staging database listens on port 5433.",

@@ -25,14 +25,14 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.text.named import named_files
 from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.ask import context
-from memtape.tools.ask.context import FORMS, _form
-from memtape.tools.ask.standing import known_among, known_in
-from memtape.tools.ask.telling import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.erasing import plan
+from memtape.tools.query import context
+from memtape.tools.query.context import FORMS, _form
+from memtape.tools.query.standing import known_among, known_in
+from memtape.tools.query.telling import CHARACTERS, tokenizer
 
 NOW = 1_790_000_000_000_000
 COUNTS: dict[str, Callable[[str], int]] = {

@@ -28,9 +28,9 @@ from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
 from memtape.state.subjects.weights import ONE
-from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
+from memtape.tools.query import deep, reading
 
 NOW = 1_790_000_000_000_000
 WORDS = "databases postgres redis Mira Vienna moved staging uses violin instruments we".split()

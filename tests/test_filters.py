@@ -34,13 +34,13 @@ from memtape.schemas.times import HOUR_US, parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.ask.comparing import recalls_of
-from memtape.tools.ask.results import Result as Found
-from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
+from memtape.tools.query.comparing import recalls_of
+from memtape.tools.query.results import Result as Found
+from memtape.tools.query.results import result_of
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")
@@ -326,7 +326,7 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.ask.retrieval import Cursor, read, written
+    from memtape.tools.query.retrieval import Cursor, read, written
 
     made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
     text = written(made)

@@ -20,14 +20,14 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.core.digests import state_leaves
 from memtape.state.views.diff import Changes, changes_since, seen_of
-from memtape.tools.ask import as_of
-from memtape.tools.ask.as_of import PastViews
-from memtape.tools.ask.looking import edges_of
 from memtape.tools.client import Client
 from memtape.tools.keep import states
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.waiting import told_of_folding
+from memtape.tools.query import as_of
+from memtape.tools.query.as_of import PastViews
+from memtape.tools.query.looking import edges_of
 
 SCOPE = "project:harbour"
 SAID = ("The port of the gauge is {}.", "Always measure the tide before boat {}.",

@@ -137,7 +137,7 @@ NOT_FOR_A_PROMPT = """
 asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests yaml numpy.ma
 numpy.random numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
 memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope memtape.state.core.partition
-memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
+memtape.state.subjects.memories memtape.tools.query.context memtape.tools.query.inspection
 memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.doors.cli
 """.split()
 """What takes a hook longer to load than to search."""

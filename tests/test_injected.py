@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tables import table
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.ask.context import FORMS
 from memtape.tools.capture import injected
 from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, wrap
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.importing.records import RECALLED
 from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
+from memtape.tools.query.context import FORMS
 
 SAID = table("injected")
 

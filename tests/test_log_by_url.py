@@ -19,8 +19,8 @@ from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.opening import LOG_VARIABLE, log_url
-from memtape.tools.ask import reading
 from memtape.tools.client import Client
+from memtape.tools.query import reading
 
 SCOPE = ("--scope", "project:test")
 

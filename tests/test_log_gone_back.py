@@ -29,7 +29,6 @@ from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.ask import reading
 from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
@@ -38,6 +37,7 @@ from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.query import reading
 
 PARTITIONS = 2
 SCOPES = ("project:a", "project:b", "project:c")

@@ -32,13 +32,13 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import INSTRUCTIONS, listen, make_server, token_of
 from memtape.tools.agents.plugins import SLASH_COMMANDS
-from memtape.tools.ask.telling import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
 from memtape.tools.client import Client
 from memtape.tools.doors.markdown import MAX_ANSWER_BYTES, bounded, sentence
 from memtape.tools.doors.mcp import call, every_tool, schema_of
+from memtape.tools.query.telling import CHARACTERS, tokenizer
 from memtape.tools.table import TOOLS
 
 ROOT = Path(__file__).parent.parent

@@ -18,11 +18,11 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure, settings_on
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
-from memtape.tools.ask import recorded_vectors
-from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.keep.embedding import is_on_battery
+from memtape.tools.query import recorded_vectors
+from memtape.tools.query.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
 

@@ -48,12 +48,12 @@ from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.subjects import lifecycle
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.ask import reading
-from memtape.tools.ask.status import ScopeCount
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
+from memtape.tools.query import reading
+from memtape.tools.query.status import ScopeCount
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

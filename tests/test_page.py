@@ -35,12 +35,12 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.hosts import ACTIONS as HOOK_ACTIONS
 from memtape.tools.agents.hosts import FLAT, begins_at_prompt
 from memtape.tools.agents.plugins import HOSTS
-from memtape.tools.ask.telling import tokenizer
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page import acting
 from memtape.tools.page.drawing import VIEWS
+from memtape.tools.query.telling import tokenizer
 
 NOWHERE = "00000000-0000-8000-8000-000000000000"
 PATHS = [view.path for view in VIEWS]

@@ -20,12 +20,12 @@ from memtape.schemas.events import Recalled
 from memtape.schemas.lanes import unasked_by
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.ask.comparing import recalls_of
-from memtape.tools.ask.looking import edges_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
+from memtape.tools.query.comparing import recalls_of
+from memtape.tools.query.looking import edges_of
 
 PORT = "The staging kayak listens on port 5433."
 QUESTION = "On which port does the staging kayak listen?"

@@ -32,13 +32,13 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.views.health import LAGGING_S, health
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.ask.status import next_steps
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.keep import erasing
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.starting import python_of
+from memtape.tools.query.status import next_steps
 
 SCOPE, US = "project:a", 1_000_000
 ROOT = Path(__file__).parent.parent
@@ -76,9 +76,9 @@ def test_a_home_goes_through_its_states(tmp_path: Path, monkeypatch: pytest.Monk
         assert ready.types == {"captured": 1} and ready.last_at > 0
         client.capture("Deployments happen on Tuesdays.")
         now = max(event.sent for event in events_of(client.log))
-        monkeypatch.setattr("memtape.tools.ask.status.now_us", lambda: now + US)
+        monkeypatch.setattr("memtape.tools.query.status.now_us", lambda: now + US)
         assert client.status().state == "ready"  # It has not been ten seconds.
-        monkeypatch.setattr("memtape.tools.ask.status.now_us", lambda: now + 60 * US)
+        monkeypatch.setattr("memtape.tools.query.status.now_us", lambda: now + 60 * US)
         late = client.status()
         assert late.state == "lagging" and {its.lag_events for its in late.views} == {1}
         assert {its.lag_s for its in late.views} == {60}

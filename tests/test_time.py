@@ -30,11 +30,11 @@ from memtape.sinks.page_files import kept
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core import digests
-from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import Verification, verify
+from memtape.tools.query.as_of import parse_position
 
 
 @pytest.fixture

@@ -39,11 +39,11 @@ from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
 from memtape.tools.agents.sessions import end_session
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.keep.wire import connected, read_line
+from memtape.tools.query.retrieval import Retriever
 from memtape.tools.recalling import offer
 
 PORT = "The staging database listens on port 5433."

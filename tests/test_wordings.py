@@ -39,13 +39,13 @@ from memtape.state.subjects.memories import Memories, unit_of
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.ask import reading
-from memtape.tools.ask.recorded_vectors import RecordedVectors
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan, prove
+from memtape.tools.query import reading
+from memtape.tools.query.recorded_vectors import RecordedVectors
+from memtape.tools.query.retrieval import Retriever
 
 SCOPE = "project:mine"
 LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"

@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from memtape.tools.ask.metrics import METRICS
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
+from memtape.tools.query.metrics import METRICS
 from memtape.tools.table import METHODS, TITLES, VERBS
 from memtape.tools.verb import Verb, fields_of
 

@@ -24,23 +24,6 @@ from memtape.schemas.rows import (
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.archived import ArchiveList
-from memtape.tools.ask.as_of import Diff
-from memtape.tools.ask.conflicts import Answered, ConflictList
-from memtape.tools.ask.context import ProjectContext
-from memtape.tools.ask.inspection import Explained, Opened, Whole
-from memtape.tools.ask.looking import EdgeList, Given, Session
-from memtape.tools.ask.results import Answer, Result
-from memtape.tools.ask.standing import Order
-from memtape.tools.ask.status import Stats, Status
-from memtape.tools.ask.tree import (
-    DrawnTree,
-    LinkSaid,
-    ListedNode,
-    PageShown,
-    TreeCheck,
-    Written,
-)
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
@@ -49,6 +32,23 @@ from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
+from memtape.tools.query.archived import ArchiveList
+from memtape.tools.query.as_of import Diff
+from memtape.tools.query.conflicts import Answered, ConflictList
+from memtape.tools.query.context import ProjectContext
+from memtape.tools.query.inspection import Explained, Opened, Whole
+from memtape.tools.query.looking import EdgeList, Given, Session
+from memtape.tools.query.results import Answer, Result
+from memtape.tools.query.standing import Order
+from memtape.tools.query.status import Stats, Status
+from memtape.tools.query.tree import (
+    DrawnTree,
+    LinkSaid,
+    ListedNode,
+    PageShown,
+    TreeCheck,
+    Written,
+)
 from memtape.tools.verb import (
     Asks,
 )

@@ -14,12 +14,12 @@ from memtape.schemas.metrics import Door
 from memtape.sinks.home.counts import Noted, note
 from memtape.sinks.home.folders import Home
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools import ask
+from memtape.tools import query
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.context import ProjectContext
-    from memtape.tools.ask.results import Answer
-    from memtape.tools.ask.retrieval import Choose
+    from memtape.tools.query.context import ProjectContext
+    from memtape.tools.query.results import Answer
+    from memtape.tools.query.retrieval import Choose
     from memtape.tools.world import World
 
 MAX_SHOWN = 1_000
@@ -46,7 +46,7 @@ def handed_start(world: World, context: ProjectContext) -> str | None:
     shown = context.ids[:MAX_SHOWN]
     if not shown:
         return None
-    answer = ask.results.Answer([], context.watermark, context.lag, context.revision, context.now, {})
+    answer = query.results.Answer([], context.watermark, context.lag, context.revision, context.now, {})
     body, lanes = recalled("", len(shown), NO_FILTERS, answer), unasked_lanes("start", context.tokens)
     return append_recall(world, replace(body, lanes=lanes, results=shown))
 

@@ -20,16 +20,16 @@ from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools import ask
-from memtape.tools.ask.naming import Ids, folded, state_of
+from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
+from memtape.tools.query.naming import Ids, folded, state_of
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
-    from memtape.tools.ask.reading import Reader
-    from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
+    from memtape.tools.query.reading import Reader
+    from memtape.tools.query.retrieval import Retriever
 
 ReadT = TypeVar("ReadT")
 ReadOf = Callable[["Retriever", str, str], ReadT]
@@ -50,7 +50,7 @@ class World(Writer):
     @cached_property
     def reader(self) -> Reader:
         """The reader of the views; its creation loads LanceDB's libraries."""
-        return ask.reading.Reader(self.home, self.log)
+        return query.reading.Reader(self.home, self.log)
 
     @property
     def ids(self) -> Ids:
@@ -89,7 +89,7 @@ class World(Writer):
         """Return which captures of a scope are hidden, by id with their texts, so far as the views tell."""
         with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
             if ids := may_be_hidden(self.log, scope, texts):
-                hidden = ask.retrieval.is_hidden
+                hidden = query.retrieval.is_hidden
                 return self.reader.held(
                     lambda views: [id for id in ids if hidden(self.log, views.found(scope)[0], scope, id)]
                 )

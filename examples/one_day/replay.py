@@ -28,10 +28,10 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import HOUR_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.vault import Vault
-from memtape.tools.ask.context import context_of
-from memtape.tools.ask.telling import CHARACTERS
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main as memtape
+from memtape.tools.query.context import context_of
+from memtape.tools.query.telling import CHARACTERS
 
 DAY = Path(__file__).parent
 ROOT = DAY.parent.parent

@@ -22,11 +22,11 @@ import click
 from memtape.state.ranking.deep import RULES, Judge
 from memtape.state.ranking.evaluation import mean, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.ordering import SearchQuery
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Question, read_corpus
 from memtape.tools.measure.evaluating import filled, turns_told
+from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.retrieval import Retriever
 
 LIMIT = 10
 SEVERAL = ("1", "3", "multi_session_reasoning", "event_ordering")

@@ -166,9 +166,6 @@ def rebuild(home: Path, count: int) -> Figures:
 def search(home: Path, count: int) -> Figures:
     """Search in a new process: beyond the imports, warm, and after a capture that no view holds yet."""
     # All that the first question would load.
-    import memtape.tools.ask.asking
-    import memtape.tools.ask.reading
-    import memtape.tools.capture.secrets.redaction  # noqa: F401
 
     with Client(home, scope=SCOPE, origin="user") as client:
 

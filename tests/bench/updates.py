@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`
 from bench.replacing import Case
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
+from memtape.tools.query.results import Result
 
 LIMIT = 10
 FIRST = 5

@@ -35,11 +35,11 @@ from memtape.sinks.page_files import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.plugins import HOSTS, PLUGIN, SCRIPT, SELECTOR, Host, script_hook, started_by
-from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.log_settings import lifecycle_settings
+from memtape.tools.query.telling import held, lives_told
 from memtape.tools.recalling import offer
 
 DOCTOR = {"name": "memtape-doctor", "version": "1"}

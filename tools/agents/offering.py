@@ -11,10 +11,10 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.home.settings import local_settings
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, note_of
-from memtape.tools.ask.results import Answer
-from memtape.tools.ask.telling import CHARACTERS, brief, told_day, told_who
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.query.results import Answer
+from memtape.tools.query.telling import CHARACTERS, brief, told_day, told_who
 from memtape.tools.recalling import began, handed_out, handed_start, note_recall, offer
 
 PROMPT_CHARS = 2_000

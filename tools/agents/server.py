@@ -34,11 +34,11 @@ from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import note_told, tell_session
 from memtape.tools.agents.turn import HookCall, in_form
-from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, vector_line
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.wire import DECLINED, address, environment, read_line
+from memtape.tools.query.recorded_vectors import EMBEDDERS, RecordedVectors, vector_line
 
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""

@@ -15,11 +15,11 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
-from memtape.tools.ask.telling import other_wordings
 from memtape.tools.capture.injected import MARKER, without_tags, wrap
+from memtape.tools.query.telling import other_wordings
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.results import Result
+    from memtape.tools.query.results import Result
     from memtape.tools.world import World
 
 MAX_ANSWER_BYTES = 36_000

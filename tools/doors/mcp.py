@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
-from memtape.tools import ask
-from memtape.tools.ask.telling import redacted
+from memtape.tools import query
+from memtape.tools.query.telling import redacted
 from memtape.tools.table import TOOLS, VERBS
 from memtape.tools.verb import Asks, Offer, Verb, VerbField, fields_of
 from memtape.tools.world import World
@@ -147,7 +147,7 @@ def _for_agents(error: MemtapeError) -> str:
 
 def _hold_global(world: World, id: str) -> None:
     """Refuse changes of `global`, which agents read and only operators write."""
-    found = world.read_of(id, ask.inspection.opened)
+    found = world.read_of(id, query.inspection.opened)
     of = found.memory or found.turn or found.captured
     if of is not None and of.scope == GLOBAL:
         raise MemtapeError(

@@ -2,7 +2,7 @@
 
 The server (`agents.server`) listens on `serving/server.sock`, which its owner alone can open. A caller sends
 one line of JSON with the version of the program and one of the fields `hook` (`agents.handing`), `mcp`
-(`agents.forwarding`) or `vector` (`ask.recorded_vectors`). The answer `null` declines. Of `socket` the file
+(`agents.forwarding`) or `vector` (`query.recorded_vectors`). The answer `null` declines. Of `socket` the file
 takes the compiled part, and of Memtape nothing: a hook that the server takes loads this file and `handing`
 alone.
 """

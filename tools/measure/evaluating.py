@@ -29,14 +29,14 @@ from memtape.state.index.vectors import TextVectors, text_vectors
 from memtape.state.ranking.evaluation import EvaluatedQuestion, PromptContext, given_summary, summary
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.comparing import MOST, Ask, asks_of
-from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.ordering import SearchQuery
-from memtape.tools.ask.results import Answer
-from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.telling import tokenizer
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
+from memtape.tools.query.comparing import MOST, Ask, asks_of
+from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.results import Answer
+from memtape.tools.query.retrieval import Retriever
+from memtape.tools.query.telling import tokenizer
 
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
 

@@ -18,13 +18,13 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.tools.ask.naming import LEAST_CHARS, LEAST_NEW_CHARS
-from memtape.tools.ask.telling import size_told
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.views import graph, log, memory, now, recalls, search, start, timeline, tree, waiting
+from memtape.tools.query.naming import LEAST_CHARS, LEAST_NEW_CHARS
+from memtape.tools.query.telling import size_told
 
 HERE = Path(__file__).parent
 MINUTE_US = 60 * US_PER_S

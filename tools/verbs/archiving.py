@@ -21,21 +21,21 @@ from memtape.state.subjects.lifecycle import is_pinned, spoken_of
 from memtape.state.subjects.memories import unit_of
 from memtape.state.views.ages import Pass, UnitCounts, next_pass, standing
 from memtape.state.views.resolution import named_by_decision
-from memtape.tools import ask
-from memtape.tools.ask.naming import folded, state_of
-from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools import query
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
+from memtape.tools.query.naming import folded, state_of
+from memtape.tools.query.telling import WORDING_CHARS
 from memtape.tools.verb import Id, Limit, Offer, Output, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
     from memtape.state.views.ages import Moving
-    from memtape.tools.ask.archived import ArchivedText, ArchiveList
-    from memtape.tools.ask.retrieval import Retriever
+    from memtape.tools.query.archived import ArchivedText, ArchiveList
+    from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
 SHOWN_CHARS = TEXT_CHARS = 120
@@ -205,7 +205,7 @@ def archived(
     """
 
     def read(views: Retriever) -> ArchiveList:
-        return ask.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
+        return query.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
 
     found = world.reader.read(read, world.scope)
     if not world.is_confined:

@@ -24,8 +24,8 @@ from memtape.schemas.events import (
 from memtape.schemas.times import format_day
 from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.naming import state_of
 from memtape.tools.capture.lines import check_label
+from memtape.tools.query.naming import state_of
 from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import capture_notes
 
@@ -89,7 +89,7 @@ def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
 
     Returns what can be restored, of this scope and of `global`.
     """
-    from memtape.tools.ask.looking import hidden_of
+    from memtape.tools.query.looking import hidden_of
 
     return world.read(lambda views, scope: hidden_of(views, scope, limit))
 

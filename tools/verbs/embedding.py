@@ -14,7 +14,7 @@ from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
-from memtape.tools import ask
+from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.doors.terminal import is_asked, say
 from memtape.tools.verb import Asks, Verb, said
@@ -40,7 +40,7 @@ def embedder(world: World) -> EmbedderState:
     """
     from memtape.tools.keep.embedding import embedder_state
 
-    counters = world.reader.held(lambda views: ask.status.counted(world.home, world.log, views))
+    counters = world.reader.held(lambda views: query.status.counted(world.home, world.log, views))
     return embedder_state(world.home, world.log, counters, opened=True)
 
 

@@ -16,11 +16,11 @@ from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.naming import is_whole, meant, only_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
+from memtape.tools.query.naming import is_whole, meant, only_scope
 from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
 from memtape.tools.verbs.searching import SearchAsks, search
 

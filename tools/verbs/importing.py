@@ -16,10 +16,10 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
-from memtape.tools.ask.telling import AWAY, hidden_told
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say
+from memtape.tools.query.telling import AWAY, hidden_told
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 from memtape.tools.verbs.keeping import LogFormat, LogLevel
 

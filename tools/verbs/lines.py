@@ -11,12 +11,12 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
-from memtape.tools.ask.telling import redacted, said_of, when_of
 from memtape.tools.doors.terminal import say
+from memtape.tools.query.telling import redacted, said_of, when_of
 
 if TYPE_CHECKING:
     from memtape.state.views.ages import Place, Stays
-    from memtape.tools.ask.results import Result
+    from memtape.tools.query.results import Result
     from memtape.tools.world import World
 
 ListedT = TypeVar("ListedT")

@@ -11,21 +11,21 @@ from msgspec import Meta
 from memtape.schemas.lanes import UNASKED
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.tools import ask
-from memtape.tools.ask.naming import shortened
-from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools import query
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
+from memtape.tools.query.naming import shortened
+from memtape.tools.query.telling import WORDING_CHARS
 from memtape.tools.verb import AsOf, Limit, Offer, Verb, inside, people, said
 from memtape.tools.verbs.lines import each, say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Event, Recalled
-    from memtape.tools.ask.context import ProjectContext
-    from memtape.tools.ask.looking import By, Given, GivenMemory, Session
-    from memtape.tools.ask.retrieval import Retriever
+    from memtape.tools.query.context import ProjectContext
+    from memtape.tools.query.looking import By, Given, GivenMemory, Session
+    from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
 TEXT_CHARS, LINE_CHARS = 300, 120
@@ -75,7 +75,7 @@ def context(
     last = tuple(filter(None, (world.profile.told, str(world.silence() or "")))) if is_told else ()
 
     def read(views: Retriever, scope: str) -> ProjectContext:
-        return ask.context.context_of(views, scope, budget_tokens, form, world.session, since, last)
+        return query.context.context_of(views, scope, budget_tokens, form, world.session, since, last)
 
     if as_is:
         world.wake(world.scope)
@@ -88,7 +88,7 @@ def sessions(world: World, limit: Limit = 10) -> list[Session]:
 
     memtape log --sessions
     """
-    return world.read(lambda views, scope: ask.looking.sessions_of(views, scope, limit))
+    return world.read(lambda views, scope: query.looking.sessions_of(views, scope, limit))
 
 
 def given(
@@ -109,13 +109,13 @@ def given(
     A memory was used where an agent said so, or where its next answer carried specifics of the memory.
     Results of searches are listed with --searches alone.
     """
-    ways = (by,) if by is not None else ask.looking.EVERY_WAY if searches else UNASKED
+    ways = (by,) if by is not None else query.looking.EVERY_WAY if searches else UNASKED
     after = None if since is None else parse_time(since, now_us())
 
     def is_wanted(way: By, event: Event, body: Recalled) -> bool:
         return session in (None, event.session) and way in ways and words.casefold() in body.query.casefold()
 
-    return world.read(lambda views, scope: ask.looking.given_of(views, scope, limit, after, is_wanted))
+    return world.read(lambda views, scope: query.looking.given_of(views, scope, limit, after, is_wanted))
 
 
 def _session(_: int, session: Session) -> list[str]:
@@ -164,7 +164,7 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
         return "Nothing fits the budget. `memtape status` says what there is."
     archive = None
     if as_of is None:
-        archive = world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
+        archive = world.read(lambda views, scope: query.archived.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return NOTHING_YET

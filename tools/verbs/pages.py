@@ -17,11 +17,11 @@ from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem
-from memtape.tools.ask import tree
-from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
+from memtape.tools.query import tree
+from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Offer, Output, Verb
 from memtape.tools.verbs.lines import decoded, each
 

@@ -16,18 +16,18 @@ from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.state.views.ages import to_be_archived
-from memtape.tools.ask.naming import state_of
-from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.project import Adopted, folders_known
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.writing import check_person
 from memtape.tools.doors.terminal import confirmed, say
+from memtape.tools.query.naming import state_of
+from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Output, Verb, said
 from memtape.tools.verbs.lines import each
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
-    from memtape.tools.ask.retrieval import Retriever
+    from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80

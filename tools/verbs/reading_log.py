@@ -19,14 +19,14 @@ from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.tools import ask
+from memtape.tools import query
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import is_json, printed_json, say
 from memtape.tools.verb import Verb, people, said
 from memtape.tools.verbs.lines import event_line
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.as_of import Diff
+    from memtape.tools.query.as_of import Diff
     from memtape.tools.world import World
 
 Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
@@ -92,7 +92,7 @@ def diff(
 
     A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
     """
-    return ask.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
+    return query.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
 
 
 def tail(

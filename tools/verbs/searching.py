@@ -15,19 +15,19 @@ from memtape.schemas.places import place_in
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.state.views import filters
-from memtape.tools import ask
-from memtape.tools.ask.telling import other_wordings
+from memtape.tools import query
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
+from memtape.tools.query.telling import other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, people, rare, said
 from memtape.tools.verbs.lines import latest, say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.ordering import SearchQuery
-    from memtape.tools.ask.results import Answer, Result
+    from memtape.tools.query.ordering import SearchQuery
+    from memtape.tools.query.results import Answer, Result
     from memtape.tools.world import World
 
 
@@ -120,42 +120,43 @@ def search(world: World, asked: SearchAsks) -> Answer:
     search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises `MemtapeError`
     for a damaged cursor, or one of another question, scope or home.
     """
-    query, began_ns = _query(world, asked), began(world.door)
+    question, began_ns = _question(world, asked), began(world.door)
     answer = world.read(
-        lambda views, scope: ask.retrieval.page_of(views, world.log, scope, query, asked.cursor), asked.as_of
+        lambda views, scope: query.retrieval.page_of(views, world.log, scope, question, asked.cursor),
+        asked.as_of,
     )
     unkept = () if world.profile.keeps else (world.profile.told,)
     answer = msgspec.structs.replace(answer, warnings=(*unkept, *world.reader.notes, *answer.warnings))
     world.reader.notes.clear()
-    if asked.quiet or asked.as_of is not None or query.valid_at is not None:
+    if asked.quiet or asked.as_of is not None or question.valid_at is not None:
         return answer
-    recorded = append_recall(world, recalled(query.query, asked.limit, query.filters, answer))
+    recorded = append_recall(world, recalled(question.query, asked.limit, question.filters, answer))
     if world.silence() is None:
         note_recall(world.home, world.door, answer, began_ns)
     return msgspec.structs.replace(answer, recall_id=recorded)
 
 
-def _query(world: World, asked: SearchAsks) -> SearchQuery:
+def _question(world: World, asked: SearchAsks) -> SearchQuery:
     """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
     check_asked(asked.query, asked.limit)
     now = now_us()
     narrowed = filters.make_filters(now, **{name: getattr(asked, name) for name in filters.FILTERS})
     filters.check_filters(narrowed)
-    query, narrowed = world.redactor.question(asked.query), world.redactor.part(narrowed)
-    if not query:
+    words, narrowed = world.redactor.question(asked.query), world.redactor.part(narrowed)
+    if not words:
         hint = "Ask for something outside of <private>…</private>."
         raise MemtapeError("The query is private as a whole.", hint)
-    return ask.ordering.SearchQuery(
-        query,
+    return query.ordering.SearchQuery(
+        words,
         narrowed,
         lanes_left(asked.without),
         explain=asked.explain,
         session=world.session,
         valid_at=None if asked.valid_at is None else parse_time(asked.valid_at, now),
-        deep=ask.deep.judge_of(world.home, world.redactor) if asked.deep else None,
+        deep=query.deep.judge_of(world.home, world.redactor) if asked.deep else None,
         limit=asked.limit,
         archived=asked.archived,
-        quotas=ask.ordering.quotas_of(asked.quotas),
+        quotas=query.ordering.quotas_of(asked.quotas),
     )
 
 
@@ -196,11 +197,11 @@ def recent(
 
     memtape search --kind turn --limit 5
     """
-    return world.read(lambda views, scope: ask.looking.recent_of(views, scope, limit, kinds))
+    return world.read(lambda views, scope: query.looking.recent_of(views, scope, limit, kinds))
 
 
 def _search_shell(world: World, asked: SearchAsks) -> Output:
-    from memtape.tools.ask.recorded_vectors import EMBEDDERS
+    from memtape.tools.query.recorded_vectors import EMBEDDERS
 
     with EMBEDDERS.for_one_answer():
         answer = search(world, asked)
@@ -219,11 +220,11 @@ def _results(answer: Answer, *, explain: bool) -> Iterator[str]:
     for number, result in enumerate(answer.results, start=answer.after + 1):
         yield _result(number, result)
         if explain and not result.sums:
-            yield from ask.telling.explained(result, answer.read)
-    if told := ask.telling.told_sources(answer, whole=explain):
+            yield from query.telling.explained(result, answer.read)
+    if told := query.telling.told_sources(answer, whole=explain):
         yield told
     if explain:
-        yield from ask.telling.explained_question(answer)
+        yield from query.telling.explained_question(answer)
     if answer.aside:
         yield answer.aside if answer.results else f"Nothing found. {answer.aside}"
     elif not answer.results and answer.after:

@@ -19,12 +19,12 @@ from memtape.schemas.rows import stale as stale_mark
 from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.tools import ask
-from memtape.tools.ask.naming import begun_by, shortened, state_of
+from memtape.tools import query
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import is_asked, say
+from memtape.tools.query.naming import begun_by, shortened, state_of
 from memtape.tools.verb import Id, Limit, Offer, Output, Text, Verb, said
 from memtape.tools.verbs.lines import each
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.state.subjects.conflicts import ConflictState
     from memtape.state.views.proposals import Proposal
-    from memtape.tools.ask.conflicts import Answered, Conflict, ConflictList, ConflictMember
-    from memtape.tools.ask.standing import Order
+    from memtape.tools.query.conflicts import Answered, Conflict, ConflictList, ConflictMember
+    from memtape.tools.query.standing import Order
     from memtape.tools.world import World
 
 TEXT_CHARS = 300
@@ -73,7 +73,7 @@ def conflicts(
 
     Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
     """
-    return world.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
+    return world.read(lambda views, scope: query.conflicts.conflicts_of(views, scope, settled))
 
 
 def settle(
@@ -125,7 +125,7 @@ def proposals(world: World) -> list[tuple[Proposal, Answered]]:
 
     Returns the rules said for all projects, or in text that may be pasted, the latest first.
     """
-    return world.read(ask.conflicts.answers_of)
+    return world.read(query.conflicts.answers_of)
 
 
 def waiting_rules(world: World) -> list[Proposal]:
@@ -172,7 +172,7 @@ def _meant(world: World, ids: Sequence[str], every: bool, *, doubted: bool) -> S
 def _answer(world: World, id: str, *, declined: bool) -> Proposal:
     then = "The user can run `memtape settle --accept`; who is a person says --origin user."
     check_person(world.actor.origin, "answer a rule that waits", then)
-    rule, before = ask.conflicts.meant(proposals(world), id)
+    rule, before = query.conflicts.meant(proposals(world), id)
     writer = Writer(
         world.home,
         world.log,
@@ -182,7 +182,7 @@ def _answer(world: World, id: str, *, declined: bool) -> Proposal:
         session=world.session,
         profile=world.profile.name,
     )
-    (ask.conflicts.decline if declined else ask.conflicts.accept)(writer, rule, before)
+    (query.conflicts.decline if declined else query.conflicts.accept)(writer, rule, before)
     return rule
 
 
@@ -193,7 +193,7 @@ def orders(world: World) -> list[Order]:
 
     Returns those of this scope and `global`.
     """
-    return world.read(ask.looking.orders_of)
+    return world.read(query.looking.orders_of)
 
 
 def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
@@ -203,7 +203,7 @@ def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
 
     Returns those of this scope and `global`, and archives nothing.
     """
-    return world.read(lambda views, scope: ask.looking.stale_of(views, scope, limit))
+    return world.read(lambda views, scope: query.looking.stale_of(views, scope, limit))
 
 
 def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:

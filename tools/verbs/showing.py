@@ -15,23 +15,23 @@ from memtape.schemas.places import place_in
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.tools import ask
-from memtape.tools.ask.naming import nowhere
-from memtape.tools.ask.telling import WORDING_CHARS, confirmed, said_of, when_of
+from memtape.tools import query
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
+from memtape.tools.query.naming import nowhere
+from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, said
 from memtape.tools.verbs.lines import TOLD_PLACES, event_line, latest, told_share, told_stays
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import SummaryRow
     from memtape.state.views.ages import Age
-    from memtape.tools.ask.inspection import Behind, Explained, Opened, Whole
-    from memtape.tools.ask.looking import EdgeList
-    from memtape.tools.ask.results import Result
-    from memtape.tools.ask.retrieval import SummarySource
+    from memtape.tools.query.inspection import Behind, Explained, Opened, Whole
+    from memtape.tools.query.looking import EdgeList
+    from memtape.tools.query.results import Result
+    from memtape.tools.query.retrieval import SummarySource
     from memtape.tools.world import World
 
 SOURCE_CHARS = 200
@@ -67,7 +67,7 @@ def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
 
     Raises `NotFound`.
     """
-    return world.read_of(id, ask.inspection.opened, as_of)
+    return world.read_of(id, query.inspection.opened, as_of)
 
 
 def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
@@ -77,7 +77,7 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 
     Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
-    return world.read_of(id, ask.inspection.whole_document, as_of)
+    return world.read_of(id, query.inspection.whole_document, as_of)
 
 
 def why(world: World, id: Id) -> Explained:
@@ -91,13 +91,13 @@ def why(world: World, id: Id) -> Explained:
     try:
         age = age_of(world, id)
     except NotFound:
-        return world.read_of(id, ask.inspection.explained)
+        return world.read_of(id, query.inspection.explained)
     try:
-        return msgspec.structs.replace(world.read_of(id, ask.inspection.explained), age=age)
+        return msgspec.structs.replace(world.read_of(id, query.inspection.explained), age=age)
     except NotFound:
         if not age.purged:
             raise
-        return ask.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
+        return query.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
 
 
 def age_of(world: World, id: str) -> Age:
@@ -131,7 +131,7 @@ def edges(
     Returns without an id the edges proposed as curated ones; nothing writes these automatically. Raises
     `NotFound`.
     """
-    edges_of = ask.looking.edges_of
+    edges_of = query.looking.edges_of
     if id is None:
         return world.read(lambda views, scope: edges_of(views, scope, proposed=True), as_of)
     return world.read_of(id, edges_of, as_of)
@@ -148,7 +148,7 @@ def timeline(
 
     Raises `NotFound`.
     """
-    now, timeline_of = now_us(), ask.looking.timeline_of
+    now, timeline_of = now_us(), query.looking.timeline_of
     if _is_time(around, now):
         return world.read(lambda views, scope: timeline_of(views, scope, around, limit, now))
     return world.read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
@@ -306,7 +306,7 @@ def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
 
 
 def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
-    explained, start = world.read_of(asked.id, ask.inspection.explained), asked.from_char
+    explained, start = world.read_of(asked.id, query.inspection.explained), asked.from_char
     if found.summary is not None:
         return _tell_summary(found.summary, found)
     row = found.memory or found.turn

@@ -15,13 +15,13 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.proposals import Proposal
-from memtape.tools import ask
-from memtape.tools.ask.naming import shortened
-from memtape.tools.ask.results import Result
-from memtape.tools.ask.telling import held, lives_told, size_told
+from memtape.tools import query
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
+from memtape.tools.query.naming import shortened
+from memtape.tools.query.results import Result
+from memtape.tools.query.telling import held, lives_told, size_told
 from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
 from memtape.tools.verbs.searching import recent
 from memtape.tools.verbs.settling import waiting_rules
@@ -29,7 +29,7 @@ from memtape.tools.verbs.settling import waiting_rules
 if TYPE_CHECKING:
     from memtape.sinks.home.marks import ModelUse, UseAmounts
     from memtape.state.views.health import Health
-    from memtape.tools.ask.status import DayStats, ScopeCount, Stats, Status
+    from memtape.tools.query.status import DayStats, ScopeCount, Stats, Status
     from memtape.tools.world import World
 
 NAMED = 3
@@ -68,7 +68,7 @@ def overview(world: World) -> Overview:
     state, scope = status(world), world.scope
     count = state.scopes.get(scope)
     conflicts = count.conflicts if count else 0
-    steps = [step for step in ask.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
+    steps = [step for step in query.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
     return Overview(
         home=state.home,
         scope=scope,
@@ -90,7 +90,7 @@ def status(world: World, as_of: AsOf = None) -> Status:
     A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
     or failing.
     """
-    profile, status_of = world.profile.name, ask.status.status
+    profile, status_of = world.profile.name, query.status.status
     if as_of is None:
         return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
     return world.read(lambda views, _: status_of(world.home, world.log, views, profile), as_of)
@@ -108,7 +108,7 @@ def stats(
 
     A use rate above 100 % says that recalls were used more than once.
     """
-    now, stats_of = now_us(), ask.status.stats_of
+    now, stats_of = now_us(), query.status.stats_of
     start, name = parse_time(since, now), None if scope is None else check_scope(scope)
 
     def told(done: int, total: int) -> None:
@@ -170,7 +170,7 @@ def _status_lines(world: World, asked: Any, state: Status) -> list[str]:
         *_beside(state),
         *_unwell(state),
         *_scopes(state),
-        *(f"next          {step}" for step in ask.status.next_steps(state)),
+        *(f"next          {step}" for step in query.status.next_steps(state)),
     ]
     return lines
 

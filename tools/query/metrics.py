@@ -28,9 +28,9 @@ from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, MICROSECONDS, OUTC
 from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
-from memtape.tools.ask.reading import Reader
-from memtape.tools.ask.status import Status, status
 from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
+from memtape.tools.query.reading import Reader
+from memtape.tools.query.status import Status, status
 
 
 class MetricText(msgspec.Struct, frozen=True):

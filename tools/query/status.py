@@ -33,11 +33,11 @@ from memtape.state.consolidation.clusters import gate
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.views.health import Health, HealthState, health, worst
 from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import EmbedderState, embedder_state
 from memtape.tools.keep.log_settings import states_on
 from memtape.tools.keep.states import state_at
+from memtape.tools.query.retrieval import Retriever
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""

@@ -50,9 +50,9 @@ from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.text.replacing import replaces
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.found import Dense, PreparedTexts, ScopeTexts, among_of, holding_at
-from memtape.tools.ask.results import Answer, QuestionReading, Result, SourceCount, Why
-from memtape.tools.ask.standing import judged
+from memtape.tools.query.found import Dense, PreparedTexts, ScopeTexts, among_of, holding_at
+from memtape.tools.query.results import Answer, QuestionReading, Result, SourceCount, Why
+from memtape.tools.query.standing import judged
 
 if TYPE_CHECKING:
     from memtape.state.ranking.deep import Judge
@@ -202,7 +202,7 @@ def _rankings(
 
     # Hardly any search is deep, and a hook searches and does nothing else.
     from memtape.state.ranking.deep import deepened
-    from memtape.tools.ask.deep import field_of
+    from memtape.tools.query.deep import field_of
 
     follows = "edges" in asked.lanes
     fields = [

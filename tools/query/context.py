@@ -33,13 +33,13 @@ from memtape.state.views.context import (
     left_out_by,
 )
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.conflicts import Answered, answers_of, opposed_pairs, waiting
-from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.ordering import mark_of_turn
-from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.standing import known_among, known_in
-from memtape.tools.ask.telling import brief, tokenizer, told_day, told_who
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
+from memtape.tools.query.conflicts import Answered, answers_of, opposed_pairs, waiting
+from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.ordering import mark_of_turn
+from memtape.tools.query.retrieval import Retriever
+from memtape.tools.query.standing import known_among, known_in
+from memtape.tools.query.telling import brief, tokenizer, told_day, told_who
 
 FormName = Literal["prompt", "agents", "gemini"]
 FORMS: tuple[FormName, ...] = get_args(FormName)

@@ -16,8 +16,8 @@ from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import ArchiveRow, LifeMark, made_from
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.core.erasures import Erasures, erasures_of
-from memtape.tools.ask.looking import check_limit
-from memtape.tools.ask.retrieval import Retriever, capture_at
+from memtape.tools.query.looking import check_limit
+from memtape.tools.query.retrieval import Retriever, capture_at
 
 MOST = 10_000
 

@@ -20,9 +20,9 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
 from memtape.state.views.ages import Age
-from memtape.tools.ask.results import result_of
-from memtape.tools.ask.retrieval import PURGED, Retriever, SummarySource, sources_of
-from memtape.tools.ask.standing import judged
+from memtape.tools.query.results import result_of
+from memtape.tools.query.retrieval import PURGED, Retriever, SummarySource, sources_of
+from memtape.tools.query.standing import judged
 
 _HIDING = ("forgotten", "restored", "withdrawn")
 

@@ -16,7 +16,7 @@ from memtape.schemas.visible import many, one_line
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Traced
-    from memtape.tools.ask.results import Answer, QuestionReading, Result
+    from memtape.tools.query.results import Answer, QuestionReading, Result
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200

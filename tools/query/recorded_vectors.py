@@ -25,8 +25,8 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.index.vectors import TextVectors, joined_rows
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.keep.wire import connected, read_line
+from memtape.tools.query.found import ScopeTexts
 
 WAIT_S = 0.3
 """So long a server has: a process that loads the model itself takes as long."""

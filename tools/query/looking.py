@@ -33,11 +33,11 @@ from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.tools.ask.found import ScopeTexts, ties_of
-from memtape.tools.ask.naming import is_whole
-from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import Retriever, capture_at
-from memtape.tools.ask.standing import Order, is_row_stale, judged, orders_among
+from memtape.tools.query.found import ScopeTexts, ties_of
+from memtape.tools.query.naming import is_whole
+from memtape.tools.query.results import Result
+from memtape.tools.query.retrieval import Retriever, capture_at
+from memtape.tools.query.standing import Order, is_row_stale, judged, orders_among
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20

@@ -27,12 +27,12 @@ from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
-from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.naming import begun_by
-from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.standing import known_in
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer
+from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.naming import begun_by
+from memtape.tools.query.retrieval import Retriever
+from memtape.tools.query.standing import known_in
 
 Side = Literal["A", "B"]
 

@@ -50,7 +50,8 @@ from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.orders import is_about, named_by
-from memtape.tools.ask.found import (
+from memtape.tools.capture.writing import now_us
+from memtape.tools.query.found import (
     Dense,
     PreparedTexts,
     ScopeTexts,
@@ -60,14 +61,13 @@ from memtape.tools.ask.found import (
     text_at,
     uses_at,
 )
-from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import SearchQuery, answered, given_id, holding
-from memtape.tools.ask.results import Answer, Result
-from memtape.tools.ask.standing import orders_among
-from memtape.tools.capture.writing import now_us
+from memtape.tools.query.naming import erased_for_good, nowhere
+from memtape.tools.query.ordering import SearchQuery, answered, given_id, holding
+from memtape.tools.query.results import Answer, Result
+from memtape.tools.query.standing import orders_among
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.as_of import PastViews
+    from memtape.tools.query.as_of import PastViews
 
 ReadT = TypeVar("ReadT")
 

@@ -44,7 +44,7 @@ from memtape.state.text.instructions import Heard
 from memtape.state.views.filters import passes, summary_passes
 from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import TAIL_TYPES, Bans, keys_of_id, keys_of_row, keys_of_wording
-from memtape.tools.ask.results import Result, embedded_text, result_of
+from memtape.tools.query.results import Result, embedded_text, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
 """So many turns at the beginning and at the end of a session tell where it was left."""

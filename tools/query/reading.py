@@ -14,11 +14,11 @@ from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.views.tail import PENDING_TYPES
-from memtape.tools.ask.recorded_vectors import RecordedVectors
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.starting import start_detached
+from memtape.tools.query.recorded_vectors import RecordedVectors
+from memtape.tools.query.retrieval import Retriever
 
 ReadT = TypeVar("ReadT")
 
@@ -53,7 +53,7 @@ class Reader:
             self.catch_up(scope)
             return self.held(action)
         check_kept(self._home, "A view of the past")
-        from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
+        from memtape.tools.query.as_of import PastViews, parse_position, time_asked
 
         now = now_us()
         positions = parse_position(as_of, self._log, now)

@@ -43,13 +43,13 @@ from memtape.state.ranking.evaluation import (
 )
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import PENDING_TYPES
-from memtape.tools.ask.as_of import PastViews, Positions
-from memtape.tools.ask.ordering import SearchQuery
-from memtape.tools.ask.recorded_vectors import RecordedVectors
-from memtape.tools.ask.results import embedded_text
-from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.log_settings import states_on
+from memtape.tools.query.as_of import PastViews, Positions
+from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.recorded_vectors import RecordedVectors
+from memtape.tools.query.results import embedded_text
+from memtape.tools.query.retrieval import Retriever
 
 MOST = 50
 CUTS = (5, 10, 25, 50)

@@ -17,8 +17,8 @@ from memtape.state.text.instructions import Heard, heard_in
 from memtape.state.text.orders import words_named_by
 from memtape.state.text.polarity import polarity
 from memtape.state.views.context import Known, known_of
-from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.results import Result, result_of
+from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.results import Result, result_of
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

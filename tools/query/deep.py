@@ -27,8 +27,8 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.text.terms import terms
 from memtape.state.tree.walking import walk
-from memtape.tools.ask.found import PreparedTexts
 from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
+from memtape.tools.query.found import PreparedTexts
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
