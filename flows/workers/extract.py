@@ -32,8 +32,8 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES
-from memtape.state.text.own_words import sentences
 from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
+from memtape.state.text.reading import sentences
 from memtape.state.text.statements import Statement, dated, statements
 
 _NAME = "statements"

@@ -19,7 +19,8 @@ from memtape.schemas.visible import many
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.named import named_files
 from memtape.state.text.passages import ending
-from memtape.state.text.statements import asked, sentences, statements
+from memtape.state.text.reading import sentences
+from memtape.state.text.statements import asked, statements
 from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240

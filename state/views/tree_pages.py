@@ -15,7 +15,7 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Link, Page
 from memtape.state.text.markdown import without_markup
-from memtape.state.text.own_words import sentences
+from memtape.state.text.reading import sentences
 
 PAGES = "pages"
 TOLD_CHILDREN = 500
