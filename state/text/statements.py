@@ -136,7 +136,7 @@ def _statement(
     text: str, sentence: Sentence, before: Sentence | None, at: int, of_agent: bool
 ) -> Statement | None:
     said = sentence.said
-    if not len(_WORD.findall(said)) >= LEAST_WORDS or len(said) > MOST_CHARS:
+    if len(said) > MOST_CHARS or not (of_agent or _may_state(said)) or len(_WORD.findall(said)) < LEAST_WORDS:
         return None
     start, label = sentence.start, _label(said, of_agent)
     if label is None:
