@@ -27,6 +27,7 @@ HIDDEN = "\x00"
 
 _CUES = cues("reading")
 _BLOCK_MARKS = ("```", "~~~", '"""', "'''", ">")
+_QUOTATION_MARKS = ('"', "“", "„", "«")
 _LINE, _SHOWN, _RUN = lazy(r"[^\n]+"), lazy(r"[^\n]"), re.compile(r"[^\W_]+")
 _MARKS = lazy(r"\s*(?:[-*+•·>#]+\s+|\d{1,3}[.)]\s+)*(?:\[[ xX]\]\s*)?(?:[*_]+(?![^\n]*[*_]))?")
 """Marks of an item, and of an emphasis that goes on behind the sentence."""
@@ -53,14 +54,14 @@ class Reading:
     @cached_property
     def unblocked(self) -> str:
         """The text with `HIDDEN` in the place of each character of a block, except long quotations."""
-        if not any(map(self.text.__contains__, _BLOCK_MARKS)):  # Most turns have none.
-            return self.text
-        return _CUES.block.sub(_hidden, self.text)
+        has_mark = any(map(self.text.__contains__, _BLOCK_MARKS))  # Most turns have none.
+        return _CUES.block.sub(_hidden, self.text) if has_mark else self.text
 
     @cached_property
     def prose(self) -> str:
         """The same, long quotations hidden too."""
-        return _CUES.long_quotation.sub(_hidden, self.unblocked)
+        has_mark = any(map(self.text.__contains__, _QUOTATION_MARKS))
+        return _CUES.long_quotation.sub(_hidden, self.unblocked) if has_mark else self.unblocked
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
