@@ -266,13 +266,9 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
         if not made.is_resumed:
             _check_sight(before)
     if name:
-        kept = {
-            "corrections": {},
-            "vectors": [*needles.vectors],
-            "is_resumed": True,
-            "keep_corrections": False,
-        }
-        keep_unfinished(home, name, replace(made, **kept, vectors=[*needles.vectors]))
+        vectors = [*needles.vectors]
+        kept = replace(made, corrections={}, keep_corrections=False, vectors=vectors, is_resumed=True)
+        keep_unfinished(home, name, kept)
     if due:
         log.append(due)
     if made.take_unreadable:
