@@ -26,7 +26,7 @@ from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
-from memtape.tools.keep import erasing, scrubbing
+from memtape.tools.keep import erasing, rebuild
 from memtape.tools.keep.verify import verify
 
 
@@ -37,7 +37,7 @@ class Killed(BaseException):
 STEPS: tuple[tuple[Any, str], ...] = (
     *((EmbeddedLog, name) for name in ("append", "blank")),
     *((erasing, name) for name in ("keep_unfinished", "scrub_as_owner", "search", "drop_unfinished")),
-    *((scrubbing, name) for name in ("rebuild", "write_whole")), (unerased, "write_whole"),
+    *((rebuild, name) for name in ("switch", "write_whole")), (unerased, "write_whole"),
 )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_an_erasure_that_is_cut_short_at_any_step_is_finished_and_proven_by_the_
     assert place > 20
 
 
-NOTES, SCRUBS = "memtape.tools.keep.erasing", "memtape.tools.keep.scrubbing"
+NOTES, SCRUBS = "memtape.tools.keep.erasing", "memtape.tools.keep.rebuild"
 PLANS = "memtape.sinks.home.unerased"
 LOG = "memtape.sinks.logs.embedded"
 POINTS = (

@@ -39,9 +39,9 @@ from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, rows_digest
 from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.rebuild import mend_vault
 from memtape.tools.keep.verify import verify
 
@@ -137,9 +137,10 @@ def project(path: Path, row: Row) -> Row:
     for step in range(steps):
         log.share = (step + 1, steps)
         epoch = timedelta(seconds=row["epoch_s"])
-        projector = Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=row["batch"])
-        projector.run()
-        if projector.doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
+        views, control = BuildViews(home, log), projector.control_of(home, once=True)
+        control.batch_events = row["batch"]
+        projector.project(views, control, epoch=epoch)
+        if views.take_doubts():  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
                 mend_vault(home, log, home.current(), number, end)
     verdict = verify(home, log)

@@ -20,9 +20,9 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
+from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
@@ -88,7 +88,9 @@ def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[t
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
         epoch = timedelta(seconds=epoch_s)
-        Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=batch).run()
+        control = projector.control_of(home, once=True)
+        control.batch_events = batch
+        projector.project(BuildViews(home, log), control, epoch=epoch)
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
-from memtape.flows.workers.worker import OnNote
+from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
@@ -18,19 +19,21 @@ from memtape.sinks.home.folders import FileLock, Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
-from memtape.tools.keep.projector import OnProgress, Projector
+from memtape.tools.keep.projector import OnProgress, control_of, project
 from memtape.tools.keep.rebuild import (
     Rebuilt,
     adopt_pages,
-    check_views,
     damaged_views,
     discard_old_builds,
     mend_vault,
     reason_to_rebuild,
     rebuild,
+    scrub,
 )
-from memtape.tools.keep.scrubbing import scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
+
+if TYPE_CHECKING:
+    from memtape.flows.views import Control
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
@@ -63,7 +66,7 @@ class Owner:
         self._workers = workers
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.lock("projector")
-        self._projector: Projector | None = None
+        self._control: Control | None = None
         self._seen: BuildViews | None = None
         self._kinds = kinds
         self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
@@ -97,7 +100,9 @@ class Owner:
 
         Takes a second for some hundred thousand rows; only for callers with time.
         """
-        return check_views(self._look())
+        for number in self._look().unreadable():
+            self._home.current().note_damage(number)
+        return bool(damaged_views(self._home, self._log))
 
     def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
         """Project to the end of the log and return the number of events read.
@@ -106,13 +111,13 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        for worker in [self._beside[name] for name, kind in self._kinds.items() if kind.once == "before"]:
+        for worker in self._of("before").values():
             worker.once()
-        events = self._run_or_mend(once=True, on_progress=on_progress)
-        while self._projector is not None and self._projector.stopped and not self._stopped:
+        events = self._run_or_mend(True, on_progress)
+        while self._has_stopped_itself:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
-            more = self._run(once=True, on_progress=on_progress)
-            if not more and self._projector.stopped and not self._stopped:
+            more = self._run(True, on_progress)
+            if not more and self._has_stopped_itself:
                 self._log.check()  # The erasure is on the log, and the log does not name it.
                 raise MemtapeError(
                     "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew."
@@ -126,7 +131,7 @@ class Owner:
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
         before, ends = self._done, self._log.ends()
-        workers = {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == "after"}
+        workers = self._of("after")
         for name, worker in workers.items():
             if name in without:
                 continue
@@ -138,7 +143,7 @@ class Owner:
                 on_progress(self._done - before)
             thread.join(STOP_S)
         if self._log.ends() != ends and not self._stopped:
-            self._run(once=True, on_progress=None)
+            self._run(True)
         return {name: worker.done for name, worker in workers.items()}
 
     @property
@@ -178,7 +183,7 @@ class Owner:
     def _serve(self) -> int:
         events = 0
         while not self._stopped:
-            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause())
+            events += self._run_or_mend(False, lambda _: self._pause())
             if not self._stopped and damaged_views(self._home, self._log):
                 self._mend()  # A reader has met them.
             elif not self._stopped:
@@ -220,19 +225,24 @@ class Owner:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
         self._stopped = True
         self._stop_workers()
-        if self._projector is not None:
-            self._projector.stop()
+        if self._control is not None:
+            self._control.stopping.set()
 
-    def _run(self, once: bool, on_progress: OnProgress | None) -> int:
-        self._projector = Projector(self._look(), once=once, workers=self._workers)
+    def _run(self, once: bool, on_progress: OnProgress | None = None) -> int:
+        views, self._control = self._look(), control_of(self._home, once=once)
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:
-            return self._projector.run(on_progress)
+            return project(views, self._control, on_progress, workers=self._workers)
         finally:
             self._seen = None
-            for doubt in self._projector.doubts:
+            for doubt in views.take_doubts():
                 self._on_note(doubt)
+
+    @property
+    def _has_stopped_itself(self) -> bool:
+        """Whether the flow ended before the end of the log, and nobody asked for that."""
+        return self._control is not None and self._control.stopping.is_set() and not self._stopped
 
     def _look(self) -> BuildViews:
         """Return the served views, read anew if they were written or another build has taken over."""
@@ -264,8 +274,8 @@ class Owner:
         adopt_pages(views)
         astray = {number: why for number, why in enumerate(views.strayed) if why}
         if astray:
-            more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
-            first = next(iter(astray.values()))
+            first, *others = astray.values()
+            more = f", and {len(others)} more partitions likewise" if others else ""
             said = "The log is not as it was when the views were made, so they are made anew"
             self._on_note(f"{said}: {first}{more}.")
         reason = reason_to_rebuild(views)
@@ -291,8 +301,12 @@ class Owner:
 
     def _hear_people(self) -> None:
         """Append the edits of people in pages, before pages are written again."""
-        for worker in (self._beside[name] for name, kind in self._kinds.items() if kind.once == "first"):
+        for worker in self._of("first").values():
             worker.once()
+
+    def _of(self, once: str) -> dict[str, Worker]:
+        """Return the workers that catch up at one time of a single run, by name."""
+        return {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == once}
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:
@@ -301,8 +315,8 @@ class Owner:
             self._on_note(str(held))
 
     def _pause(self) -> None:
-        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._projector is not None:
-            self._projector.stop()
+        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._control is not None:
+            self._control.stopping.set()
 
 
 @contextmanager
@@ -312,7 +326,8 @@ def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
         pid = home.lock("projector").holder()
         if pid is not None:
             on_note(f"The projector with pid {pid} gives way.")
-        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S) as owner:
+        kinds = {name: kind for name, kind in WORKERS.items() if kind.once == "first"}
+        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S, kinds=kinds) as owner:
             yield owner
 
 

@@ -45,76 +45,53 @@ PANIC = "panicked at"
 OnProgress = Callable[[int], None]
 
 
-class Projector:
-    """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
+def control_of(home: Home, *, once: bool) -> Control:
+    """Return the control of a run that a home's owner starts: `once` until the end of the log."""
+    # Bytewax and the flows are for who projects; whoever captures never pays for their import.
+    from memtape.flows import views as flows
 
-    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`,
-    over all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
+    return flows.Control(once=once, batch_events=flows.BATCH_EVENTS, on_step=steps_of(home))
+
+
+def project(
+    views: BuildViews,
+    control: Control,
+    on_progress: OnProgress | None = None,
+    *,
+    workers: int = 1,
+    partitions: Sequence[int] | None = None,
+    epoch: timedelta | None = None,
+) -> int:
+    """Run the flow over a build as its control says, and return how many events were read.
+
+    The caller holds the projector's lock. The flow runs in this process, or in several `workers`, over all
+    `partitions` or some. `on_progress` gets the count of events read, some ten times a second.
     """
+    from memtape.flows import views as flows
 
-    def __init__(
-        self,
-        views: BuildViews,
-        *,
-        once: bool,
-        workers: int = 1,
-        partitions: Sequence[int] | None = None,
-        epoch: timedelta | None = None,
-        batch_events: int | None = None,
-    ) -> None:
-        # Bytewax and the flows are for who projects; whoever captures never pays for their import.
-        from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
+    views.start()
+    failures: list[BaseException] = []
 
-        self._views, self._workers, self._partitions = views, workers, partitions
-        self._epoch = EPOCH if epoch is None else epoch
-        batch_events = batch_events or BATCH_EVENTS
-        self._control = Control(once=once, batch_events=batch_events, on_step=steps_of(views.home))
-        self.doubts: list[str] = []
-
-    def run(self, on_progress: OnProgress | None = None) -> int:
-        """Project until the end (once) or until `stop`, and return how many events were read.
-
-        `on_progress` gets the count of events read, some ten times a second.
-        """
-        self._views.start()
-        failures: list[BaseException] = []
-
-        def flow() -> None:
-            try:
-                self._run_flow()
-            except BaseException as error:  # Raised again below, in the caller's thread.
-                failures.append(error)
-
-        # The flow has its own thread, so that this one can be interrupted by a signal at any time.
-        thread = threading.Thread(target=flow, name="views", daemon=True)
+    def run() -> None:
         try:
-            thread.start()
-            while thread.is_alive():
-                thread.join(PROGRESS_S)
-                if on_progress is not None:
-                    on_progress(self._control.events_read)
-            if failures:
-                raise _cause_of(failures[0])
-        finally:
-            self.doubts += self._views.take_doubts()
-        return self._control.events_read
+            if workers > 1:
+                views.doubts += _project_shared(workers, views, control)
+            else:
+                flow = flows.views(views.log, views, control, partitions)
+                flows.run_flow(flow, flows.EPOCH if epoch is None else epoch)
+        except BaseException as error:  # Raised again below, in the caller's thread.
+            failures.append(error)
 
-    def stop(self) -> None:
-        """Ask the flow to end after its current batch."""
-        self._control.stopping.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the flow ended, or is to end, before the end of the log."""
-        return self._control.stopping.is_set()
-
-    def _run_flow(self) -> None:
-        from memtape.flows.views import run_flow, views
-
-        if self._workers == 1:
-            run_flow(views(self._views.log, self._views, self._control, self._partitions), self._epoch)
-        else:
-            self.doubts += _project_shared(self._workers, self._views, self._control)
+    # The flow has its own thread, so that this one can be interrupted by a signal at any time.
+    thread = threading.Thread(target=run, name="views", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(PROGRESS_S)
+        if on_progress is not None:
+            on_progress(control.events_read)
+    if failures:
+        raise _cause_of(failures[0])
+    return control.events_read
 
 
 def _cause_of(error: BaseException) -> BaseException:
@@ -248,10 +225,14 @@ def _project_leased(orders: Orders, send: Callable[[object], None]) -> Report:
     with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
         views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
         views.go_by(orders.bases)
-        projector = Projector(views, once=orders.once, partitions=numbers)
-        obey(lambda line: projector.stop())
-        read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
-        return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))
+        control = control_of(home, once=orders.once)
+        obey(lambda line: control.stopping.set())
+
+        def report(done: int) -> None:
+            send(Report(read=done, stopping=control.stopping.is_set()))
+
+        read = project(views, control, report, partitions=numbers)
+        return Report(read=read, stopping=control.stopping.is_set(), doubts=tuple(views.take_doubts()))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,10 @@ def plan(
                 old = _old_captures(log, scope, number, named, before)
                 shown = [capture for capture, _ in old.values() if not capture.hidden]
                 going = [capture for capture in shown if not _is_also_said(scope, capture, old)]
-                items += (_item(scope, capture, old[capture.id][1]) for capture in going)
+                for capture in going:
+                    text, at = scope.captures.body(capture).text, old[capture.id][1].sent
+                    text = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
+                    items.append(PrunedItem(id=capture.id, scope=name, kind=capture.kind, at=at, text=text))
                 kept, hidden = kept + len(shown) - len(going), hidden + len(old) - len(shown)
     on_progress(len(numbers), len(numbers))
     return Pruned(tags=named, before=before, dry_run=True, items=tuple(items), kept=kept, hidden=hidden)
@@ -131,9 +134,3 @@ def _is_also_said(scope: Scope, capture: Capture, old: Container[str]) -> bool:
     seqs = scope.captures.seqs_of_normal.get(capture.normal, []) if capture.family else []
     same = (scope.captures.by_seq[seq] for seq in seqs)
     return any(not other.hidden and other.id not in old for other in same)
-
-
-def _item(scope: Scope, capture: Capture, event: Event) -> PrunedItem:
-    text = scope.captures.body(capture).text
-    told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
-    return PrunedItem(id=capture.id, scope=scope.name, kind=capture.kind, at=event.sent, text=told)
