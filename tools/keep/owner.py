@@ -6,7 +6,7 @@ An owner that serves gives way to a process that holds the lock `turn`, and owns
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -91,8 +91,7 @@ class Owner:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
         operation("stopped")
-        new = [name for name in kept(self._home) if name not in self._kept]
-        if new:
+        if new := [name for name in kept(self._home) if name not in self._kept]:
             self._on_note(kept_beside(new))
 
     def check(self) -> bool:
@@ -111,8 +110,7 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        for worker in self._of("before").values():
-            worker.once()
+        self._catch_up("before")
         events = self._run_or_mend(True, on_progress)
         while self._has_stopped_itself:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
@@ -125,72 +123,60 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda _: None, without: Collection[str] = ()) -> dict[str, int]:
+    def work(self, on_progress: OnProgress = lambda _: None) -> dict[str, int]:
         """Run the workers of a single run, then project; return each worker's count.
 
-        A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
+        A worker's unfinished work is noted, and still waits.
         """
-        before, ends = self._done, self._log.ends()
-        workers = self._of("after")
-        for name, worker in workers.items():
-            if name in without:
-                continue
-            # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
-            thread = threading.Thread(target=worker.once, daemon=True)
-            thread.start()
-            while thread.is_alive() and not self._stopped:
-                thread.join(ASK_POLL_S)
-                on_progress(self._done - before)
-            thread.join(STOP_S)
+        ends, workers = self._log.ends(), self._of("after")
+        before = sum(worker.done for worker in workers.values())
+
+        # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
+        thread = threading.Thread(target=partial(self._catch_up, "after"), daemon=True)
+        thread.start()
+        while thread.is_alive() and not self._stopped:
+            thread.join(ASK_POLL_S)
+            on_progress(sum(worker.done for worker in workers.values()) - before)
+        thread.join(STOP_S)
         if self._log.ends() != ends and not self._stopped:
             self._run(True)
         return {name: worker.done for name, worker in workers.items()}
-
-    @property
-    def _done(self) -> int:
-        return sum(worker.done for worker in self._beside.values())
 
     @property
     def refused(self) -> bool:
         """Whether a worker waits for a person to follow its note."""
         return any(worker.refused for worker in self._beside.values())
 
-    def serve(self, *, without: Collection[str] = ()) -> int:
+    def serve(self) -> int:
         """Keep the views up to date until `stop`, and give way to others; return the number of events read.
 
-        The workers run beside the views, except those named in `without`.
+        The workers run beside the views.
         """
         self._log.check_briefly()
         self._mend()
-        threads = [
-            threading.Thread(target=worker.serve, name=name, daemon=True)
-            for name, worker in self._beside.items()
-            if name not in without
-        ]
+        beside = self._beside.items()
+        threads = [threading.Thread(target=it.serve, name=name, daemon=True) for name, it in beside]
         for thread in threads:
             thread.start()
+        events = 0
         try:
-            return self._serve()
+            while not self._stopped:
+                events += self._run_or_mend(False, lambda _: self._pause())
+                if not self._stopped and damaged_views(self._home, self._log):
+                    self._mend()  # A reader has met them.
+                elif not self._stopped:
+                    self._scrub_or_note()
+                if self._is_wanted():
+                    self._give_way()
         finally:
             self._stop_workers()
             for thread in threads:
                 thread.join(STOP_S)
-
-    def _stop_workers(self) -> None:
-        for worker in self._beside.values():
-            worker.stopping.set()
-
-    def _serve(self) -> int:
-        events = 0
-        while not self._stopped:
-            events += self._run_or_mend(False, lambda _: self._pause())
-            if not self._stopped and damaged_views(self._home, self._log):
-                self._mend()  # A reader has met them.
-            elif not self._stopped:
-                self._scrub_or_note()
-            if self._is_wanted():
-                self._give_way()
         return events
+
+    def _pause(self) -> None:
+        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._control is not None:
+            self._control.stopping.set()
 
     def _is_wanted(self) -> bool:
         return self._home.lock("turn").holder() is not None
@@ -205,10 +191,14 @@ class Owner:
                 break
         self._seen = None
 
+    def _stop_workers(self) -> None:
+        for worker in self._beside.values():
+            worker.stopping.set()
+
     def rebuild(self, on_phase: OnPhase) -> Rebuilt:
         """Rebuild all views."""
         self._log.check()
-        self._hear_people()
+        self._catch_up("first")
         return rebuild(self._home, self._log, on_phase, self._workers)
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
@@ -269,7 +259,7 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
-        self._hear_people()
+        self._catch_up("first")  # The edits of people in pages, before pages are written again.
         views = self._look()
         adopt_pages(views)
         astray = {number: why for number, why in enumerate(views.strayed) if why}
@@ -278,17 +268,15 @@ class Owner:
             more = f", and {len(others)} more partitions likewise" if others else ""
             said = "The log is not as it was when the views were made, so they are made anew"
             self._on_note(f"{said}: {first}{more}.")
-        reason = reason_to_rebuild(views)
-        if reason is not None:
+        if reason := reason_to_rebuild(views):
             self._on_note(f"The views are made anew: {reason}.")
-        damaged = damaged_views(self._home, self._log)
-        if damaged:
+        if damaged := damaged_views(self._home, self._log):
             named = ", ".join(map(str, damaged))
             self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
         if astray or damaged:
             self._log.check()  # What has harmed the one may have harmed the other.
-        if reason is not None or astray or damaged:
-            only = None if reason is not None else sorted({*astray, *damaged})
+        if reason or astray or damaged:
+            only = None if reason else sorted({*astray, *damaged})
             rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
@@ -299,10 +287,10 @@ class Owner:
         for doubt in views.take_doubts():
             self._on_note(doubt)
 
-    def _hear_people(self) -> None:
-        """Append the edits of people in pages, before pages are written again."""
-        for worker in self._of("first").values():
-            worker.once()
+    def _catch_up(self, once: str) -> None:
+        for worker in self._of(once).values():
+            if not self._stopped:
+                worker.once()
 
     def _of(self, once: str) -> dict[str, Worker]:
         """Return the workers that catch up at one time of a single run, by name."""
@@ -313,10 +301,6 @@ class Owner:
             self.scrub(on_phase)
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
-
-    def _pause(self) -> None:
-        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._control is not None:
-            self._control.stopping.set()
 
 
 @contextmanager
