@@ -57,8 +57,15 @@ class BuildViews:
 
     @cached_property
     def erased(self) -> list[Sequence[Slot]]:
-        """The slots of the `erased` events of each partition."""
-        return [() if self._nothing_was_erased(n) else self.log.erased(n) for n in self.numbers]
+        """The slots of the `erased` events of each partition.
+
+        None are read of a partition whose views have read all of it without an erasure.
+        """
+        found: list[Sequence[Slot]] = []
+        for number, mark in enumerate(self.watermarks):
+            is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
+            found.append(() if is_read and not self.strayed[number] else self.log.erased(number))
+        return found
 
     @cached_property
     def bases(self) -> list[Basis]:
@@ -120,9 +127,3 @@ class BuildViews:
         for doubts in lists:
             doubts.clear()
         return told
-
-    def _nothing_was_erased(self, number: int) -> bool:
-        """Whether the views have read a whole partition without an erasure, and need no further look."""
-        mark = self.watermarks[number]
-        is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
-        return bool(is_read) and not self.strayed[number]

@@ -83,10 +83,9 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
 
 
 class _Opened(NamedTuple):
-    """An open embedder, the settings of the log and the options of the machine for it, and the time."""
+    """An open embedder, the options of the machine for it, and the time."""
 
     chosen: ChosenEmbedder
-    settings: Settings
     options: EmbedderOptions
     at_s: float
 
@@ -183,12 +182,12 @@ class Embedding(Worker):
             key, is_local = held.chosen.key, held.chosen.resolved.kind == "local"
             is_wanted = key == (settings.embedder_next or settings.embedder)
             # An endpoint may have the wanted model by and by, a local model has not.
-            is_known = held.settings == settings and (is_local or time.monotonic() - held.at_s < RETRY_S[1])
+            is_known = is_local or time.monotonic() - held.at_s < RETRY_S[1]
             if key not in ("", FLOOR) and (is_wanted or is_known):
                 return held.chosen
         self._opened = None  # Before another is loaded beside it.
         chosen = open_embedder(self._home, settings)
-        self._opened = _Opened(chosen, settings, options, time.monotonic())
+        self._opened = _Opened(chosen, options, time.monotonic())
         return chosen
 
     def _queue_for(self, key: str) -> EmbedQueue:

@@ -52,12 +52,8 @@ from memtape.tools.keep.states import scope_now
 
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of erased events."""
-
-
 OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
 """Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
-
-
 CORRECTION_TAGS = (STATED_TAG, "correction")
 MOST_SHARED_IDS = 10
 """So many living texts are named for each word that an erased text shares with them."""

@@ -76,7 +76,7 @@ class FactAsker:
 
     def ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
         """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
-        talk = "\n\n".join(f"[{n}] {_head(turn)}: {_read(turn)}" for n, turn in enumerate(window, 1))
+        talk = "\n\n".join(f"[{number}] {_read(turn)}" for number, turn in enumerate(window, 1))
         if not self._is_worth_it(talk):
             return "gated", []
         model = model_for(self._home, "extract")
@@ -140,11 +140,9 @@ def _captured(window: Window, number: int, place: int, fact: Fact) -> Event:
     return event_beside(turn, "captured", fact_id(window, number, place), body, refs, sent)
 
 
-def _head(turn: Event) -> str:
-    return f"{format_time(turn.at)[:16].replace('T', ' ')} {turn.actor.name} ({turn.actor.origin})"
-
-
 def _read(turn: Event) -> str:
     assert isinstance(turn.body, Captured)
     text, half = turn.body.text, LONG_TURN_CHARS // 2
-    return text if len(text) <= LONG_TURN_CHARS else f"{head_of(text, half)} … {tail_of(text, half)}"
+    text = text if len(text) <= LONG_TURN_CHARS else f"{head_of(text, half)} … {tail_of(text, half)}"
+    at = format_time(turn.at)[:16].replace("T", " ")
+    return f"{at} {turn.actor.name} ({turn.actor.origin}): {text}"

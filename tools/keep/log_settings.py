@@ -6,7 +6,6 @@ The folding rules are in `state`; the preview of a refold applies them to a stat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -43,7 +42,8 @@ KEYS = (
 
 def lifecycle_settings(log: Log) -> dict[str, int | bool]:
     """Return the settings of the lifecycle that are in force."""
-    return _aging(settings_on(log))
+    settings = settings_on(log)
+    return {key: getattr(settings, key) for key in KEYS}
 
 
 def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool]:
@@ -51,24 +51,23 @@ def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool
 
     Raises `MemtapeError` for a key that is none of them, or a value that the key does not take.
     """
-    return _aging(configure(log, lambda now: _changed(now, given)))
+    if wrong := [key for key in given if key not in KEYS]:
+        raise MemtapeError(
+            f"{wrong[0][:60]} is no setting of the lifecycle.", f"There are {', '.join(KEYS)}."
+        )
 
+    def change(now: Settings) -> Settings:
+        wanted: dict[str, Any] = msgspec.to_builtins(now) | given
+        if "lifecycle" in given:
+            wanted["lifecycle"] = given["lifecycle"].lower()
+        try:
+            return msgspec.convert(wanted, Settings, strict=False)
+        except msgspec.ValidationError as error:
+            hint = "docs/settings.md says what each takes."
+            raise MemtapeError(f"That cannot be set: {error}.", hint) from None
 
-def _aging(settings: Settings) -> dict[str, int | bool]:
-    return {key: getattr(settings, key) for key in KEYS}
-
-
-def _changed(now: Settings, given: Mapping[str, str]) -> Settings:
-    wanted: dict[str, Any] = msgspec.to_builtins(now)
-    for key, value in given.items():
-        if key not in KEYS:
-            raise MemtapeError(f"{key[:60]} is no setting of the lifecycle.", f"There are {', '.join(KEYS)}.")
-        wanted[key] = value.lower() if key == "lifecycle" else value
-    try:
-        return msgspec.convert(wanted, Settings, strict=False)
-    except msgspec.ValidationError as error:
-        hint = "docs/settings.md says what each takes."
-        raise MemtapeError(f"That cannot be set: {error}.", hint) from None
+    configure(log, change)
+    return lifecycle_settings(log)
 
 
 class States(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +140,15 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
 
     The views follow at their next projection.
     """
-    change = partial(folding_anew, fold=fold)
+
+    def change(now: Settings) -> Settings:
+        cosine = now.fold_cosine_hundredths  # A default cosine, and a cosine that a person chose, stay.
+        if fold == "off":
+            cosine = NO_FOLDS
+        elif fold == "on" and cosine < 0:
+            cosine = Settings().fold_cosine_hundredths
+        return msgspec.structs.replace(now, refolded=now.refolded + 1, fold_cosine_hundredths=cosine)
+
     settings, ends = change(settings_on(log)), log.ends()
     pairs: list[Moved] = []
     for number, end in enumerate(ends):
@@ -164,16 +171,3 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
         apart=sum(pair.change == "apart" for pair in pairs),
         pairs=tuple(pairs),
     )
-
-
-def folding_anew(now: Settings, fold: Folding | None) -> Settings:
-    """Return settings that order a refold; `fold` turns folding off, or back on with the default cosine.
-
-    A default cosine, and a cosine that a person chose, stay.
-    """
-    cosine = now.fold_cosine_hundredths
-    if fold == "off":
-        cosine = NO_FOLDS
-    elif fold == "on" and cosine < 0:
-        cosine = Settings().fold_cosine_hundredths
-    return msgspec.structs.replace(now, refolded=now.refolded + 1, fold_cosine_hundredths=cosine)

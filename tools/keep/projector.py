@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import traceback
@@ -18,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -131,34 +132,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     failure: tuple[str, str] | None = None
 
 
-class Lessee(threading.Thread):
-    """The owner's thread for a process with leased partitions: reads reports, and replaces a killed one."""
+class Shares(NamedTuple):
+    """The processes that lease partitions, and the last report of each, by the first partition of a share."""
 
-    def __init__(self, orders: Orders, environment: dict[str, str], control: Control) -> None:
-        super().__init__(daemon=True)
-        self.last = Report(read=0)
-        self.killed = ""
-        self._orders, self._environment, self._control = orders, environment, control
-        self.process = started(MODULE, orders, environment)
-        self.start()
-
-    def run(self) -> None:
-        """Follow the process until it ends by itself."""
-        for restarts in reversed(range(RESTARTS + 1)):
-            with suppress(BrokenPipeError), self.process:
-                for report in reports_of(self.process, Report):
-                    self.last = report
-                    self._control.read[self._orders.partitions[0]] = report.read
-                    if report.stopping:
-                        self._control.stopping.set()
-            code = self.process.returncode
-            if not code or self._control.stopping.is_set():
-                return
-            if code > 0 or not restarts:
-                break
-            self.process = started(MODULE, self._orders, self._environment)
-        self.killed = f"Process {self.process.pid}, which projects a share, ended with code {code}."
-        self._control.stopping.set()
+    processes: dict[int, subprocess.Popen[bytes]]
+    reports: dict[int, Report]
 
 
 def _project_shared(workers: int, views: BuildViews, control: Control) -> list[str]:
@@ -172,35 +150,50 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> list[s
         raise MemtapeError("No other process can open this log.", "Project it with one worker.")
     if control.stopping.is_set():
         return []
-    orders = Orders(
-        home=os.path.abspath(views.home.path),
-        build=views.build.number,
-        vault=views.vault,
-        once=control.once,
-        bases=tuple(views.bases),
-    )
-    shares = [tuple(views.numbers[place::workers]) for place in range(min(workers, len(views.numbers)))]
-    lessees: list[Lessee] = []
+    home, bases = os.path.abspath(views.home.path), tuple(views.bases)
+    orders = Orders(home=home, build=views.build.number, vault=views.vault, once=control.once, bases=bases)
+    shares = Shares({}, {})
+    threads = []
+    for place in range(min(workers, len(views.numbers))):
+        share = msgspec.structs.replace(orders, partitions=tuple(views.numbers[place::workers]))
+        given = share, environment, control, shares
+        threads.append(threading.Thread(target=_follow, args=given, daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(POLL_S)
+            for process in [*shares.processes.values()] if control.stopping.is_set() else ():
+                tell(process, "stop")
+    for report in shares.reports.values():
+        if report.failure is not None:
+            raise MemtapeError(*report.failure)
+    return [doubt for report in shares.reports.values() for doubt in report.doubts]
+
+
+def _follow(orders: Orders, environment: dict[str, str], control: Control, shares: Shares) -> None:
+    """Start a process with leased partitions, read its reports to its end, and replace a killed one."""
+    name, failure = orders.partitions[0], ("", "")
     try:
-        for share in shares:
-            lessees.append(Lessee(msgspec.structs.replace(orders, partitions=share), environment, control))
-        for lessee in lessees:
-            while lessee.is_alive():
-                lessee.join(POLL_S)
-                for each in lessees if control.stopping.is_set() else ():
-                    tell(each.process, "stop")
-    finally:
-        for lessee in lessees:
-            while lessee.is_alive():  # Another could not be started.
-                control.stopping.set()
-                lessee.process.kill()
-                lessee.join(POLL_S)
-    for lessee in lessees:
-        if lessee.last.failure is not None:
-            raise MemtapeError(*lessee.last.failure)
-    if killed := next((lessee.killed for lessee in lessees if lessee.killed), ""):
-        raise MemtapeError(killed, "Start it again: it goes on from the last epoch.")
-    return [doubt for lessee in lessees for doubt in lessee.last.doubts]
+        for _ in range(RESTARTS + 1):
+            process = shares.processes[name] = started(MODULE, orders, environment)
+            with suppress(BrokenPipeError), process:
+                for report in reports_of(process, Report):
+                    shares.reports[name] = report
+                    control.read[name] = report.read
+                    if report.stopping:
+                        control.stopping.set()
+            code = process.returncode
+            if not code or control.stopping.is_set():
+                return
+            told = f"Process {process.pid}, which projects a share, ended with code {code}."
+            failure = told, "Start it again: it goes on from the last epoch."
+            if code > 0:
+                break
+    except OSError as error:
+        failure = str(error), ""
+    control.stopping.set()
+    if (last := shares.reports.get(name)) is None or last.failure is None:
+        shares.reports[name] = Report(read=0, failure=failure)
 
 
 def main() -> None:

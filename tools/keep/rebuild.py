@@ -247,7 +247,12 @@ def _blank_slots(views: BuildViews) -> int:
             continue
         if mark is None or mark.count != erasures.count or strayed(log, number, mark.offset, mark.trail):
             mark = _Blanked(erasures.count, 0, {}, "")
-            _drop_caches(home, log, build, number)
+            # Views of the past and snapshots that were made before the erasure, or are being made.
+            for pattern in (f"p{number:02}-*", f".p{number:02}-*"):
+                for folder in home.as_of.glob(pattern):
+                    shutil.rmtree(folder, ignore_errors=True)
+            for past in (False, True):
+                Snapshots(build, number, basis_of(log, number), past=past).discard_others()
         erasures.derived = mark.derived
         end = log.ends()[number]
         found = events_between(log, number, mark.offset, end)
@@ -263,12 +268,3 @@ def _blank_slots(views: BuildViews) -> int:
         make_folder(build.state)
         write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
     return sum(map(len, due.values()))
-
-
-def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
-    """Delete the views of the past and the snapshots of a partition that were made before the erasure."""
-    for pattern in (f"p{partition:02}-*", f".p{partition:02}-*"):  # The latter are being made.
-        for folder in home.as_of.glob(pattern):
-            shutil.rmtree(folder, ignore_errors=True)
-    for past in (False, True):
-        Snapshots(build, partition, basis_of(log, partition), past=past).discard_others()
