@@ -125,11 +125,13 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id, home = said_twice(client), client.home
+    assert erase(client, before := client.capture("The old door code is 4711.").id).ok
     assert _erasures(home).state == "good" and client.status().erasures == ()
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
+    assert erase(client, before).ok  # Of another text, erased before.
     finding, shown = _erasures(home), call("status", home=home.path).output
     assert finding.state == "to do" and f"`{told}` finishes it" in finding.todo
     assert f"`{told}` finishes it" in shown and "1 erasure not finished" in shown

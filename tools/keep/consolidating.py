@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -119,38 +119,37 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):
-            raise BadAnswer("The model's answer names a memory that it was not given.", "Try another model.")
+            raise BadAnswer("The model's answer names a memory that it was not given.")
         return cluster[number - 1]
 
     match answer.op:
         case "remove":
             gone, survivor = named(answer.id), named(answer.survivor)
             if gone is survivor or not is_told_by(gone.text, survivor.text):
-                raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
+                raise BadAnswer("The model's answer removes what is no duplicate.")
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
             text = _checked(answer.text, of)
             if not all(is_told_by(it.text, text) for it in of):
-                raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
+                raise BadAnswer("The model's answer loses what a memory says.")
             return ConcludedOperation("replace", of, text=text)
         case "conflict":
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) != 2 or any(it.made for it in of):
-                raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
+                raise BadAnswer("The model's answer opposes what are no two facts.")
             one, other = of
+            words, others = stated_words(one.text), stated_words(other.text)
             tells = is_told_by(one.text, other.text) or is_told_by(other.text, one.text)
-            if tells and frozenset(turning(one.text)) == frozenset(turning(other.text)):
-                raise BadAnswer("The model's answer opposes what says the same.", "Try another model.")
-            if not frozenset(terms(one.text)) & frozenset(terms(other.text)):
-                raise BadAnswer(
-                    "The model's answer opposes what has no word in common.", "Try another model."
-                )
+            if tells and words.turning == others.turning:
+                raise BadAnswer("The model's answer opposes what says the same.")
+            if not words.terms & others.terms:
+                raise BadAnswer("The model's answer opposes what has no word in common.")
             return ConcludedOperation("conflict", (other,), survivor=one)
         case _:
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) < 2:
-                raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
+                raise BadAnswer("The model's answer adds what it has from nowhere.")
             return ConcludedOperation("add", of, text=_checked(answer.text, of))
 
 
@@ -179,14 +178,13 @@ def _checked(text: str, of: Cluster) -> str:
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
         raise BadAnswer(f"The model's answer has an empty text, or one of more than {MOST_CHARS} characters.")
-    known = " ".join(f"{format_day(it.at)} {it.text}" for it in of)
-    if not is_part(values(text), values(known)):
-        raise BadAnswer("The model's answer has a number that no memory has.", "Try another model.")
-    all_terms = [*terms(known), *terms(_TELLING)]
-    if not (is_part(terms(text), all_terms) and is_part(turning(text), turning(known))):
-        raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
+    told, known = stated_words(text), stated_words(" ".join(f"{format_day(it.at)} {it.text}" for it in of))
+    if not told.values <= known.values:
+        raise BadAnswer("The model's answer has a number that no memory has.")
+    if not (told.terms <= known.terms | frozenset(terms(_TELLING)) and told.turning <= known.turning):
+        raise BadAnswer("The model's answer says what no memory says.")
     if heard_in(text).standing:
-        raise BadAnswer("The model's answer gives an order.", "Try another model.")
+        raise BadAnswer("The model's answer gives an order.")
     return text
 
 
@@ -241,21 +239,21 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
     return {name: passed for mark in marks if mark is not None for name, passed in mark.passes.items()}
 
 
+class StatedWords(NamedTuple):
+    """What a text says: its terms, its numbers and addresses, and its words that turn a statement around."""
+
+    terms: frozenset[str]
+    values: frozenset[str]
+    turning: frozenset[str]
+
+
+def stated_words(text: str) -> StatedWords:
+    """Return what a text says."""
+    values = frozenset(value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text))
+    turning = frozenset(word.lower().replace("’", "'") for word in _TURNING.findall(text))
+    return StatedWords(frozenset(terms(text)), values, turning)
+
+
 def is_told_by(text: str, other: str) -> bool:
-    """Whether another text has every term, value and word of a text that turns a statement around."""
-    return all(is_part(find(text), find(other)) for find in (terms, values, turning))
-
-
-def values(text: str) -> list[str]:
-    """Return the numbers and addresses of a text."""
-    return [value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text)]
-
-
-def turning(text: str) -> list[str]:
-    """Return the words of a text that turn a statement around."""
-    return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
-
-
-def is_part(some: Iterable[str], all: Iterable[str]) -> bool:
-    """Whether all contain some, each once or more."""
-    return frozenset(some) <= frozenset(all)
+    """Whether another text says all that a text says."""
+    return all(own <= its for own, its in zip(stated_words(text), stated_words(other), strict=True))

@@ -282,7 +282,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
             "Mend that, and give the same command again.",
         ) from error
     after = search(home, log, needles, partial(on_phase, "searching after"), name)
-    if after.clean or after.only_own:
+    if name and (after.clean or after.only_own):
         drop_unfinished(home, name)
     return Erasure(made, before, after)
 

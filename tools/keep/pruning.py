@@ -5,10 +5,11 @@ Each is hidden by a `forgotten` event and returns by `restored`. Nothing is eras
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
+from memtape.flows.workers.worker import OnProgress
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
@@ -22,8 +23,6 @@ from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.states import state_at
 
-OnProgress = Callable[[int, int], None]
-"""Is told how many partitions of how many were looked at."""
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The first tags of captures made from other captures, in their refs. One by a decision may have none."""
 _TOLD_CHARS = 200
