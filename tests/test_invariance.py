@@ -29,6 +29,7 @@ from replaying import replay
 from soaked import soaked
 from test_golden_log import copy_into, golden_slots, pages_by_scope, tree
 
+from memtape.flows import views as flows
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Slot, slots_between
@@ -136,10 +137,10 @@ def project(path: Path, row: Row) -> Row:
     steps = STEPS if row["mode"] == "incremental" else 1
     for step in range(steps):
         log.share = (step + 1, steps)
-        epoch = timedelta(seconds=row["epoch_s"])
+        flows.EPOCH = timedelta(seconds=row["epoch_s"])
         views, control = BuildViews(home, log), projector.control_of(home, once=True)
         control.batch_events = row["batch"]
-        projector.project(views, control, epoch=epoch)
+        projector.project(views, control)
         if views.take_doubts():  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
                 mend_vault(home, log, home.current(), number, end)

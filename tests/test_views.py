@@ -12,6 +12,7 @@ import pytest
 from builders import START, captured, forgotten, recalled, restored
 from soaked import soaked
 
+from memtape.flows import views as flows
 from memtape.schemas.events import Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
@@ -78,7 +79,9 @@ def vault_bytes(home: Home) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
-def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[tuple[int, int], ...]) -> None:
+def test_one_log_gives_one_view_in_any_way_of_runs(
+    tmp_path: Path, ways: tuple[tuple[int, int], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Batches of 1, 7 and 500, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
     filled(origin, 150).close()
@@ -87,10 +90,10 @@ def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[t
         home = Home(tmp_path / f"home{number}")
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
-        epoch = timedelta(seconds=epoch_s)
+        monkeypatch.setattr(flows, "EPOCH", timedelta(seconds=epoch_s))
         control = projector.control_of(home, once=True)
         control.batch_events = batch
-        projector.project(BuildViews(home, log), control, epoch=epoch)
+        projector.project(BuildViews(home, log), control)
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)

@@ -400,11 +400,11 @@ def prove(
     An erased event that still has a body is a remnant of the log. Also returns other places of the texts on
     the log. Raises `NotFound` for an id that was never erased.
     """
-    asked: dict[int, Erasures] = {}
-    for number, erasures in enumerate(_erasures(log)):
-        named = {scope: {id: None for id in ids if id in its} for scope, its in erasures.named.items()}
-        asked[number] = Erasures({scope: its for scope, its in named.items() if its})
-    gone: Gone = {(name, id): None for it in asked.values() for name, its in it.named.items() for id in its}
+    asked = [
+        Erasures({scope: {id: None for id in ids if id in its} for scope, its in erasures.named.items()})
+        for erasures in _erasures(log)
+    ]
+    gone: Gone = {(scope, id): None for it in asked for scope, its in it.named.items() for id in its}
     left = [id for id in ids if not any(id == erased for _, erased in gone)]
     if left:
         raise NotFound(f"{left[0][:60]} has not been erased.", "`memtape erase` does that.")

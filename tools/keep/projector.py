@@ -17,7 +17,6 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,7 +60,6 @@ def project(
     *,
     workers: int = 1,
     partitions: Sequence[int] | None = None,
-    epoch: timedelta | None = None,
 ) -> int:
     """Run the flow over a build as its control says, and return how many events were read.
 
@@ -78,8 +76,7 @@ def project(
             if workers > 1:
                 views.doubts += _project_shared(workers, views, control)
             else:
-                flow = flows.views(views.log, views, control, partitions)
-                flows.run_flow(flow, flows.EPOCH if epoch is None else epoch)
+                flows.run_flow(flows.views(views.log, views, control, partitions), flows.EPOCH)
         except BaseException as error:  # Raised again below, in the caller's thread.
             failures.append(error)
 
