@@ -289,7 +289,7 @@ class Owner:
 
     def _catch_up(self, once: str) -> None:
         for worker in self._of(once).values():
-            if not self._stopped:
+            if once == "first" or not self._stopped:  # People are heard in any case.
                 worker.once()
 
     def _of(self, once: str) -> dict[str, Worker]:
