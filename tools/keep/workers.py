@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock, Commits
 from memtape.flows.workers.consolidate import Consolidation
-from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
+from memtape.flows.workers.distill import Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
@@ -71,10 +71,8 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
         return FactAsker(home)
 
-    def ask(window: Window, number: int) -> WindowAnswer:
-        return asker()(window, number)
-
-    return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
+    marks, is_wanted = AskedWindows(home), partial(is_named, home)
+    return Distillation(log, marks, lambda *window: asker()(*window), now_us, is_wanted, on_note)
 
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
