@@ -41,7 +41,7 @@ from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets import values
-from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
+from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
 from memtape.tools.capture.secrets.rules import PIECE_CHARS, Rule, denied_paths, matches, regex_of, rules
 from memtape.tools.client import Client
@@ -127,7 +127,7 @@ KEY, OTHER_KEY = token("github", random.Random(1)), token("anthropic", random.Ra
 def redactor() -> Redactor:
     """A redactor that has met nothing and whose key is fixed, so that examples can be repeated."""
     made = Redactor(Home(Path("nowhere"), make=False), keeps_key=False)
-    made._key._read = b"k" * 32
+    made._met.key = b"k" * 32
     return made
 
 
@@ -315,7 +315,7 @@ MET += ["x1" * 60]
 
 @pytest.mark.parametrize("secret", soaked(MET, "Harb0ur-44x17", "$x9 (y), z", "+7~\n8"))
 def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str, client: Client) -> None:
-    client.redactor._placeholder(secret, "password")
+    client.redactor._met.add(secret, "password", "person", client.scope)
     others = Client(client.home, scope="project:other", actor="Mira", origin="user", log=client.log)
     for one in (client, others):
         forms = ("{0}", "Is {0}?", "a\n{0}\nb", "密码{0}是", "({0})", "{0} and {0}")
@@ -334,7 +334,7 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
 
 @pytest.mark.parametrize("secret", ["Harb0ur-44x17", "tide!Alerts9", "Päss-W7ört"])
 def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: Path) -> None:
-    Redactor(Home(tmp_path))._placeholder(secret, "password")
+    Redactor(Home(tmp_path))._met.add(secret, "password", "other", None)
     again = Redactor(Home(tmp_path))
     for other in (secret.lower(), secret.upper(), secret.swapcase(), secret):
         assert "[redacted:password:" in again.text(f"It was {other} all along.")
@@ -343,7 +343,7 @@ def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: P
 
 def test_a_known_secret_like_a_word_is_one_as_written_or_where_passwords_are_named(client: Client) -> None:
     for secret in ("HarbourT1de", "sunshine", "Sunshine", "4417", "blue harbour"):
-        client.redactor._placeholder(secret, "password")
+        client.redactor._met.add(secret, "password", "person", client.scope)
         assert secret not in client.redactor.question(f"password {secret}")
     for ordinary in ("sUnshine", "SunShine", "sunshine", "Sunshine", "4417", "blue harbour"):
         text = f"We had {ordinary} all day."
@@ -352,7 +352,7 @@ def test_a_known_secret_like_a_word_is_one_as_written_or_where_passwords_are_nam
 
 
 def test_an_import_and_a_dry_run_know_what_was_met(client: Client, tmp_path: Path) -> None:
-    client.redactor._placeholder("Harb0ur-44x17", "password")
+    client.redactor._met.add("Harb0ur-44x17", "password", "person", client.scope)
     (tmp_path / "notes.md").write_text("Ada wrote Harb0ur-44x17 on the board.")
     sources = list(named_files(tmp_path / "notes.md"))
     assert Importer(client, "project:test").take(sources).taken == 1
@@ -385,7 +385,7 @@ def test_processes_that_start_at_once_have_one_key_and_all_know_what_each_met(tm
         "import sys\nfrom pathlib import Path\nfrom memtape.sinks.home.folders import Home\n"
         "from memtape.tools.capture.secrets.redaction import Redactor\nsys.stdin.readline()\n"
         f"redactor = Redactor(Home(Path({str(tmp_path)!r})))\nprint(redactor.text({KEY!r}))\n"
-        "for number in range(100):\n    redactor._placeholder(f'{sys.argv[1]}-{number}x', 'password')\n"
+        "for it in range(100):\n    redactor._met.add(f'{sys.argv[1]}-{it}x', 'password', 'other', None)\n"
     )
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     started = [subprocess.Popen([sys.executable, "-c", code, name], cwd=ROOT, **pipes) for name in "ab"]
@@ -395,19 +395,19 @@ def test_processes_that_start_at_once_have_one_key_and_all_know_what_each_met(tm
     with Home(tmp_path).met_secrets_path.open("ab") as file:
         file.write(b"\n0 1 5 passwo")  # A process that died while it wrote.
     for late in (Redactor(Home(tmp_path)), early):
-        late._placeholder("e-200x", "password")
+        late._met.add("e-200x", "password", "other", None)
         for secret in [f"{name}-{number}x" for name in "ab" for number in range(100)] + ["e-200x"]:
             assert secret not in late.text(f"so {secret} it is"), secret
     assert sorted(path.name for path in tmp_path.iterdir()) == ["redaction.key", "redaction.met"]
 
 
 def test_no_character_of_a_secret_is_kept(tmp_path: Path) -> None:
-    met = MetSecrets(tmp_path / "met")
+    path, met = Home(tmp_path).met_secrets_path, MetSecrets(Home(tmp_path))
     for secret in MET:
-        met.add(secret, b"k" * 32, KnownSecret("01234567", "password", len(secret), "person", None))
-    assert stat.S_IMODE((tmp_path / "met").stat().st_mode) == 0o600
-    row = rb"\d+ \d+ \d+ password [0-9a-f]{32} 01234567 person -"
-    assert not re.sub(row, b"", (tmp_path / "met").read_bytes()).strip()
+        met.add(secret, "password", "person", None)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    row = rb"\d+ \d+ \d+ password [0-9a-f]{32} [0-9a-f]{8} person -"
+    assert not re.sub(row, b"", path.read_bytes()).strip()
 
 
 TOLD = ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use {KEY}"]
@@ -425,7 +425,7 @@ def test_what_an_agent_hides_changes_no_other_project(told: str, origin: Origin,
 
 @pytest.mark.parametrize("value", "prod-eu-west-1 Kubernetes-1.29 node_pool_2 PG16 db.example.org".split())
 def test_an_identifier_is_known_again_only_where_a_secret_is_named(value: str, client: Client) -> None:
-    client.redactor._placeholder(value, "password")
+    client.redactor._met.add(value, "password", "person", client.scope)
     ordinary = f"The token is in the vault.\nWe deploy to {value} on Tuesdays."
     assert client.redactor.text(ordinary) == ordinary
     assert value not in client.redactor.text(f"The password of it is still {value}, we think.")
@@ -433,7 +433,7 @@ def test_an_identifier_is_known_again_only_where_a_secret_is_named(value: str, c
 
 def test_a_person_sees_what_is_known_and_undoes_it(tmp_path: Path) -> None:
     home, secret = tmp_path / "home", "Harb0ur-44x17"
-    Redactor(Home(home))._placeholder(secret, "password")
+    Redactor(Home(home))._met.add(secret, "password", "other", None)
     known = json.loads(call(home, "admin", "secrets", "list", "--json")[1])["secrets"]
     assert [(it["kind"], it["chars"], it["trust"]) for it in known] == [("password", len(secret), "other")]
     assert secret not in call(home, "admin", "secrets", "list")[1]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -148,19 +147,20 @@ class Build:
 
 
 class FileLock:
-    """A lock on a file, held by one process and inside it by one thread at a time."""
+    """A lock on a file, held by one process, and inside the process by one `acquire` at a time.
+
+    `fd` is the descriptor of the open lock file, None while the lock is not held here. A child that inherits
+    it holds the lock until its end.
+    """
 
     def __init__(self, path: Path, what: str) -> None:
         self.path = path
         self.what = what
-        self._thread_lock = threading.Lock()
-        self._fd: int | None = None
+        self.fd: int | None = None
 
     def acquire(self, wait_s: float) -> None:
         """Take the lock, waiting at most `wait_s`; raise `Locked`, which names the holder."""
         deadline = time.monotonic() + wait_s
-        if not self._thread_lock.acquire(timeout=wait_s):
-            raise self._refusal(os.getpid())
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while True:
             try:
@@ -170,19 +170,22 @@ class FileLock:
                 if time.monotonic() >= deadline:
                     pid = _pid(os.pread(fd, 32, 0))
                     os.close(fd)
-                    self._thread_lock.release()
-                    raise self._refusal(pid) from None
+                    named = f"the process with pid {pid}" if pid else "another process"
+                    raise Locked(
+                        f"{self.what} is held by {named} ({self.path}).",
+                        pid,
+                        "Wait for it, or end it if it should not be there; the lock ends with its holder.",
+                    ) from None
                 time.sleep(POLL_S)
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)
-        self._fd = fd
+        self.fd = fd
 
     def release(self) -> None:
         """Give the lock back; nothing happens if it is not held."""
-        fd, self._fd = self._fd, None
+        fd, self.fd = self.fd, None
         if fd is not None:
             os.close(fd)
-            self._thread_lock.release()
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[None]:
@@ -192,11 +195,6 @@ class FileLock:
             yield
         finally:
             self.release()
-
-    @property
-    def fd(self) -> int | None:
-        """The descriptor of the open lock file. A child that inherits it holds the lock until its end."""
-        return self._fd
 
     def holder(self) -> int | None:
         """Return the pid of the process that holds the lock, None if it is free."""
@@ -219,14 +217,6 @@ class FileLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def _refusal(self, pid: int | None) -> Locked:
-        named = f"the process with pid {pid}" if pid else "another process"
-        return Locked(
-            f"{self.what} is held by {named} ({self.path}).",
-            pid,
-            "Wait for it, or end it if it should not be there; the lock ends with its holder.",
-        )
-
 
 @contextmanager
 def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
@@ -245,6 +235,8 @@ LOCKS = {
     "consolidation": "The right to consolidate memories",
     "folders": "The list of folders",
     "hook-server": "The right to answer hooks",
+    "late-session": "The right to do the rest after a session",
+    "late-turn": "The right to do the rest after a turn",
     "imports": "The right to import into this home",
     "model-use": "The count of what models are asked",
     "pauses": "The right to pause and resume",
@@ -299,17 +291,15 @@ class Home:
         self.settings_path = path / "settings.toml"
         self.redaction_key_path = path / "redaction.key"
         self.met_secrets_path = path / "redaction.met"
-        if make:
-            self._make()
-
-    def _make(self) -> None:
+        if not make:
+            return
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self.path.stat().st_uid == os.getuid() and self.path.stat().st_mode & 0o077:
-                self.path.chmod(0o700)
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+                path.chmod(0o700)
         except OSError as error:
             raise MemtapeError(
-                f"The home {self.path} cannot be used: {error.strerror}.",
+                f"The home {path} cannot be used: {error.strerror}.",
                 "Choose another with --home or MEMTAPE_HOME.",
             ) from error
 
@@ -373,10 +363,6 @@ class Home:
     def start_lock(self, what: str) -> FileLock:
         """The lock of a background process, from before its start to its end: one process of each kind."""
         return FileLock(self.path / f"{what}-start.lock", f"The right to start a {what}")
-
-    def late_lock(self, action: str) -> FileLock:
-        """The lock of a process that does an action left over by hooks; the processes run one by one."""
-        return FileLock(self.path / f"late-{action}.lock", f"The right to do the rest after a {action}")
 
     def as_of_lock(self) -> FileLock:
         """Held while a view of the past is made or taken away."""

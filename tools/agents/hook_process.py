@@ -80,7 +80,7 @@ def serve_late(host: str, home: str | None, data: bytes) -> None:
     with suppress(ValueError):
         told = read(host, data)
         action = told.action if told is not None else None
-    lock = Home(place, make=False).late_lock("turn" if action in TURNS else "session")
+    lock = Home(place, make=False).lock("late-turn" if action in TURNS else "late-session")
     with suppress(Locked, OSError):  # The home may be gone, which is noted below.
         lock.acquire(LATE_WAIT_S)
     # A server waits for no transcript in which an answer is written late, as Copilot CLI does.

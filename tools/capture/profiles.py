@@ -40,12 +40,11 @@ class Profile(NamedTuple):
     least: int = 0
     keeps: bool = True
 
-    def tagged(self, tags: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the tags of a capture with that of the profile, each once."""
-        return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
+    def check(self, kind: Kind, importance: int | None, tags: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tags of a capture with that of the profile, each once.
 
-    def check(self, kind: Kind, importance: int | None) -> None:
-        """Raise `Denied` for a capture with an importance, in hundredths, below the profile's least."""
+        Raises `Denied` for a capture with an importance, in hundredths, below the profile's least.
+        """
         if importance is not None and importance < self.least and kind in LONG_TERM:
             raise Denied(
                 "unimportant",
@@ -54,6 +53,7 @@ class Profile(NamedTuple):
                 "$.body.importance_given",
                 "Give it more importance or none, or name another profile.",
             )
+        return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
 
 
 _TAGGED = f"what is captured is tagged {DEV_TAG}, and `memtape admin prune` forgets it later."

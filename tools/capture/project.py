@@ -29,7 +29,7 @@ import orjson
 from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
-from memtape.sinks.home.folders import FileLock, Home, write_whole
+from memtape.sinks.home.folders import Home, write_whole
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -70,7 +70,7 @@ class Checkout(NamedTuple):
     @property
     def marks(self) -> list[str]:
         """The marks that the git folder, or `.git` file, has now."""
-        return [_file_mark(self.common)] if Path(self.common).is_file() else self.tokens
+        return [_stat_mark(self.common)] if Path(self.common).is_file() else self.tokens
 
 
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
@@ -86,7 +86,7 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     known = repositories_of(home)  # Before the configuration: who pins writes that first.
     tree = checkout_of(folder)
     if tree is None:
-        return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
+        return _scope_outside_git(folder.resolve(), home, pin, began)
     if scope := _listed(tree, known, home, pin):
         return check_scope(scope)
     origin = git(folder, "config", "--get", "remote.origin.url")
@@ -95,8 +95,8 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     new = _new_scope(name, origin)
     before = _scope_of_mark(tree, known, new)
     if not pin:
-        return before or (new if origin else _unmade_scope(name))
-    with _lock(home):
+        return before or (new if origin else f"{PROJECT_PREFIX}{slug(name)}{_UNMADE}")
+    with home.lock("folders"):
         known, tree = repositories_of(home), checkout_of(folder) or tree
         if first := _listed(tree, known, home):  # Another process was first.
             return check_scope(first)
@@ -116,16 +116,13 @@ def checkout_of(folder: Path) -> Checkout | None:
         return None
     top, within, common = told.splitlines()
     link = Path(top, ".git")
-    is_own = link.is_file() and not _names(Path(within), link)
-    return Checkout(top, str(link) if is_own else common, *configuration_of(folder))
-
-
-def _names(within: Path, link: Path) -> bool:
-    """Whether the git folder of a worktree names the worktree's `.git` file."""
-    try:
-        return (within / (within / "gitdir").read_text().strip()).resolve() == link.resolve()
-    except OSError:
-        return False
+    if link.is_file():
+        try:
+            is_named = (Path(within) / Path(within, "gitdir").read_text().strip()).resolve() == link.resolve()
+        except OSError:
+            is_named = False
+        common = common if is_named else str(link)
+    return Checkout(top, common, *configuration_of(folder))
 
 
 def configuration_of(folder: Path) -> tuple[list[str], list[str]]:
@@ -149,7 +146,7 @@ def _listed(tree: Checkout, known: Repositories, home: Home, pin: bool = False) 
     if was is None:
         return None
     if pin:
-        with _lock(home):
+        with home.lock("folders"):
             _note(home, tree.common, ours[was], was)
     return ours[was].scope
 
@@ -161,7 +158,7 @@ def _scope_of_mark(tree: Checkout, known: Repositories, new: str) -> str | None:
     another folder of this home, or of an earlier repository at the same path.
     """
     held = known.get(tree.common)
-    before = held.scope if held is not None and held.mark in (*tree.marks, _inode(tree.common)) else None
+    before = held.scope if held is not None and held.mark in (*tree.marks, _stat_mark(tree.common)) else None
     for scope in (*tree.scopes, new):
         there = [it for it, its in known.items() if its.scope == scope]
         if there and scope != before:
@@ -183,8 +180,8 @@ def _pin(tree: Checkout, home: Home, scope: str) -> None:
                 f"The scope of {place} cannot be kept in its git configuration.",
                 f"Name one with --scope, as {scope}.",
             )
-    own = _own_marks(home)
-    _note(home, tree.common, Repository(scope, _file_mark(tree.common) if is_file else token))
+    own = [held.mark for held in repositories_of(home).values()]
+    _note(home, tree.common, Repository(scope, _stat_mark(tree.common) if is_file else token))
     for old in [] if is_file else tree.tokens:
         if old in own:  # As of the repository that this one copies.
             _unset(place, TOKEN_KEY, old)
@@ -192,17 +189,14 @@ def _pin(tree: Checkout, home: Home, scope: str) -> None:
 
 def take_out(home: Home, common: str) -> bool:
     """Take this home's scope and token out of a git folder's configuration; whether that could be written."""
-    own, folder, scope = _own_marks(home), Path(common), repositories_of(home)[common].scope
+    folder, known = Path(common), repositories_of(home)
+    own, scope = [held.mark for held in known.values()], known[common].scope
     tokens = [token for token in configuration_of(folder)[1] if token in own]
     if not all([_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, token) for token in tokens)]):
         return False
-    with _lock(home):
-        _note(home, common, Repository(scope, _inode(common)))
+    with home.lock("folders"):
+        _note(home, common, Repository(scope, _stat_mark(common)))
     return True
-
-
-def _own_marks(home: Home) -> list[str]:
-    return [held.mark for held in repositories_of(home).values()]
 
 
 def _unset(folder: Path, key: str, value: str) -> bool:
@@ -247,22 +241,6 @@ def _normal_origin(url: str) -> str:
     return f"{host}/{found[2].strip('/').removesuffix('.git').rstrip('/')}"
 
 
-def _unmade_scope(name: str) -> str:
-    return f"{PROJECT_PREFIX}{slug(name)}{_UNMADE}"
-
-
-def _where_begun(folder: Path, began: Began | None) -> Path:
-    """Return the session's first folder outside git if `folder` is below it, else `folder`."""
-    start = began() if began is not None else None
-    if start is None or not start.is_absolute():
-        return folder
-    start = start.resolve()
-    from tempfile import gettempdir
-
-    wide = (Path(start.anchor), Path.home().resolve(), Path(gettempdir()).resolve())
-    return start if folder.is_relative_to(start) and start not in wide else folder
-
-
 class Adopted(NamedTuple):
     """A folder with a new scope, and the scope before (None if none)."""
 
@@ -279,7 +257,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
     place, before = _place_of(folder), None
     with suppress(NotAdopted):
         before = scope_of_folder(place, home, pin=False)
-    with _lock(home):
+    with home.lock("folders"):
         folders, redactor = _read(home.folders_path), _redactor(home)
         paths = os.path.abspath(once), str(Path(once).resolve())
         was = next((name for name in map(redactor.name, paths) if name in folders), None)
@@ -336,14 +314,23 @@ def _write(path: Path, noted: dict[str, Any]) -> None:
     write_whole(path, orjson.dumps(noted, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), durable=True)
 
 
-def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
-    with _lock(home) if pin else nullcontext():
+def _scope_outside_git(folder: Path, home: Home, pin: bool, began: Began | None) -> str:
+    """Return the scope of the session's first folder if `folder` is below that, else of `folder`."""
+    start = began() if began is not None else None
+    if start is not None and start.is_absolute():
+        from tempfile import gettempdir
+
+        start = start.resolve()
+        wide = (Path(start.anchor), Path.home().resolve(), Path(gettempdir()).resolve())
+        folder = start if folder.is_relative_to(start) and start not in wide else folder
+    with home.lock("folders") if pin else nullcontext():
         folders, redactor = _read(home.folders_path), _redactor(home, keeps_key=pin)
         if scope := folders.get(redactor.name(str(folder))):
             return check_scope(scope)
+        name = redactor.name(folder.name)
         if not pin:
-            return _unmade_scope(redactor.name(folder.name))
-        folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
+            return f"{PROJECT_PREFIX}{slug(name)}{_UNMADE}"
+        folders[redactor.name(str(folder))] = scope = _new_scope(name, None)
         _write(home.folders_path, folders)
     return scope
 
@@ -368,7 +355,7 @@ def git(folder: Path, *words: str) -> str | None:
 def _note(home: Home, common: str, held: Repository, was: str | None = None) -> None:
     """Record a repository's scope by its git folder; `was` is the former path.
 
-    The caller holds the `_lock`.
+    The caller holds the lock `folders`.
     """
     noted = repositories_of(home)
     if was is not None:
@@ -377,21 +364,12 @@ def _note(home: Home, common: str, held: Repository, was: str | None = None) -> 
     _write(home.path / "repositories.json", {it: list(its) for it, its in noted.items()})
 
 
-def _file_mark(common: str) -> str:
-    """Return the mark of a `.git` file, a file without a configuration of its own."""
-    told = Path(common).stat()
-    return f"{told.st_ino}.{told.st_mtime_ns}"
-
-
-def _inode(common: str) -> str:
-    return f"inode {Path(common).stat().st_ino}"
+def _stat_mark(common: str) -> str:
+    """Return the mark of a `.git` file, which has no configuration of its own, or of a folder without one."""
+    told, is_file = Path(common).stat(), Path(common).is_file()
+    return f"{told.st_ino}.{told.st_mtime_ns}" if is_file else f"inode {told.st_ino}"
 
 
 def repositories_of(home: Home) -> Repositories:
     """Return the repositories with a scope of a home."""
     return {common: Repository(*held) for common, held in _read(home.path / "repositories.json").items()}
-
-
-def _lock(home: Home) -> FileLock:
-    """Return the lock for changes of the lists of folders and repositories."""
-    return home.lock("folders")

@@ -226,7 +226,7 @@ class Writer:
         scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
         kind, given = line.kind or "fact", line.importance
         importance = None if given is None else round(given * 100)
-        self.profile.check(kind, importance)
+        tags = self.profile.check(kind, importance, line.tags)
         body = Captured(
             branch=line.branch,
             importance_given=importance,
@@ -235,7 +235,7 @@ class Writer:
             part=None,
             path=line.path,
             source=line.source,
-            tags=self.profile.tagged(line.tags),
+            tags=tags,
             text=line.text,
         )
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
@@ -263,7 +263,7 @@ class Writer:
 
         def id_of(mark: str = "") -> str:
             if line.native_id is None:
-                return _new_id()
+                return str(uuid_utils.uuid7())
             return derived_id("captured", scope, said.source, f"{line.native_id}{mark}")
 
         if line.split and said.kind == "turn":
@@ -313,7 +313,7 @@ class Writer:
 
     def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str = "") -> Event:
         """Return an event of a body, without secrets, for a batch; `id` is by default new."""
-        event = make_event(type, id or _new_id(), body, scope, self.actor, refs, now_us())
+        event = make_event(type, id or str(uuid_utils.uuid7()), body, scope, self.actor, refs, now_us())
         return self.redactor.event(replace(event, session=self.session))
 
 
@@ -338,10 +338,6 @@ def default_actor() -> str:
 def now_us() -> int:
     """Return the time, in microseconds."""
     return time.time_ns() // 1_000
-
-
-def _new_id() -> str:
-    return str(uuid_utils.uuid7())
 
 
 def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = False) -> int:

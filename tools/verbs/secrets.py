@@ -24,7 +24,6 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.known import (
     KnownSecret,
     MetSecrets,
-    RedactionKey,
     unwrapped,
     wrapped,
     write_secret,
@@ -51,7 +50,7 @@ def known_secrets(home: Path) -> list[KnownSecret]:
     No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
     known in every project, any other in its project alone.
     """
-    return list(_met(home).all())
+    return MetSecrets(Home(home)).read().all()
 
 
 def forget_secrets(
@@ -68,7 +67,7 @@ def forget_secrets(
     Raises `MemtapeError`, also for anyone but a person.
     """
     check_person(origin or ("user" if is_asked() else "agent"), "say what is no secret")
-    met = _met(home)
+    met = MetSecrets(Home(home)).read()
     known = {secret.id for secret in met.all()}
     if unknown := [id for id in ids if id not in known]:
         raise MemtapeError(
@@ -88,7 +87,7 @@ def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE
     trying.
     """
     passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
-    data = wrapped(RedactionKey(Home(home).redaction_key_path).get(), passphrase)
+    data = wrapped(MetSecrets(Home(home)).key, passphrase)
     try:
         write_secret(Path(file), data)
     except FileExistsError:
@@ -113,17 +112,15 @@ def join_key(
     Raises `MemtapeError` where known secrets would be lost.
     """
     key = unwrapped(Path(file).read_bytes(), click.prompt("Passphrase", hide_input=True, err=True))
-    here, known = Home(home), _met(home).all()
-    own = RedactionKey(here.redaction_key_path)
-    is_new = not here.redaction_key_path.exists() or own.get() != key
+    own = MetSecrets(Home(home)).read()
+    is_new, known = not Home(home).redaction_key_path.exists() or own.key != key, own.all()
     if is_new and known and not replace:
         raise MemtapeError(
             f"This home knows {many(len(known), 'secret')} under another key.",
             "Add --replace to know them no more.",
         )
     if is_new:
-        here.met_secrets_path.unlink(missing_ok=True)
-        own.replace(key)
+        own.replace_key(key)
     return is_new
 
 
@@ -190,12 +187,6 @@ def _share_lines(home: Path, asked: Any, shared: str) -> list[str]:
 def _join_lines(home: Path, asked: Any, done: bool) -> list[str]:
     told = "This home has the key now. Start servers of agents and `memtape run` again."
     return [told if done else "It had this key."]
-
-
-def _met(home: Path) -> MetSecrets:
-    met = MetSecrets(Home(home).met_secrets_path)
-    met.refresh()
-    return met
 
 
 def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:

@@ -18,12 +18,14 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property
 from hashlib import blake2b, scrypt
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.placeholders import DIGEST_BYTES
+from memtape.sinks.home.folders import Home, private, write_whole
 from memtape.tools.capture.secrets.rules import FoundSecret
 from memtape.tools.capture.secrets.values import names_a_secret
 
@@ -39,8 +41,8 @@ _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
 _WITHIN_WORD = re.compile(r"[0-9A-Za-z_]{2}|[^\W0-9A-Za-z_]{2}")
 _LINE = re.compile(
-    rb"^(?P<form>[0-9]+ [0-9]+ (?P<chars>[0-9]+) (?P<kind>[a-z0-9-]+) )(?P<digest>[0-9a-f]{32}) "
-    rb"(?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+)$|^forgotten (?P<forgotten>[0-9a-f]{8})$"
+    rb"^(?P<form>[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ )(?P<digest>[0-9a-f]{32}) [0-9a-f]{8} (?:person|other) \S+$"
+    rb"|^forgotten (?P<forgotten>[0-9a-f]{8})$"
 )
 _NO_SCOPE = "-"
 _NEAR_CHARS = 200
@@ -64,56 +66,84 @@ class KnownSecret(NamedTuple):
 
 
 class MetSecrets:
-    """The secrets that a home has met. Without `writes`, new secrets stay in memory."""
+    """The secrets that a home has met, and the key of their placeholders. `read` reads what others added.
 
-    def __init__(self, path: Path, *, writes: bool = True) -> None:
-        self._path = path
-        self._writes = writes
+    Without `keeps` nothing is written: a missing key and new secrets are in memory alone.
+    """
+
+    def __init__(self, home: Home, *, keeps: bool = True) -> None:
+        self._path, self._key_path = home.met_secrets_path, home.redaction_key_path
+        self._keeps = keeps
         self._read_bytes = 0
         # Secrets by form and digest, and forms by the length of the first word.
         self._known: dict[bytes, dict[KnownSecret, None]] = {}
         self._forms: dict[int, dict[tuple[int, int, bytes], None]] = {}
         self._forgotten: set[str] = set()
 
-    def __bool__(self) -> bool:
-        return bool(self._known)
+    @cached_property
+    def key(self) -> bytes:
+        """The key, read once; its first user creates the file. Raises `MemtapeError` for another file."""
+        if not self._key_path.exists():
+            made = os.urandom(KEY_BYTES)
+            if not self._keeps:
+                return made
+            unfinished = self._key_path.with_name(f".{self._key_path.name}.{made[:4].hex()}.new")
+            write_secret(unfinished, made)
+            try:
+                with suppress(FileExistsError):
+                    os.link(unfinished, self._key_path)
+            finally:
+                unfinished.unlink()
+        key = self._key_path.read_bytes()
+        if len(key) != KEY_BYTES:
+            raise MemtapeError(
+                f"{self._key_path} is no key: it has {len(key)} bytes, not {KEY_BYTES}.",
+                "Delete it; secrets get other placeholders from then on.",
+            )
+        return key
+
+    def replace_key(self, key: bytes) -> None:
+        """Replace the key, and know no secret more; running processes keep the key that they have read."""
+        self._path.unlink(missing_ok=True)
+        write_whole(self._key_path, key, durable=True)
 
     def all(self) -> list[KnownSecret]:
         """Return the known secrets, in the order of their first meeting."""
         every = dict.fromkeys(secret for secrets in self._known.values() for secret in secrets)
         return [secret for secret in every if secret.id not in self._forgotten]
 
-    def add(self, secret: str, key: bytes, known: KnownSecret) -> None:
-        """Record a secret, once for its scope; without a writable file, in this process alone.
+    def add(self, secret: str, kind: str, trust: Trust, scope: str | None) -> str:
+        """Record a secret, once for its scope, and return the digits of its placeholder.
 
         A secret forgotten by a person is not recorded again.
         """
+        said = secret.encode("utf-8", "surrogatepass")
+        digits = blake2b(said, digest_size=DIGEST_BYTES, key=self.key).hexdigest()
         word = _WORD.search(secret)
-        if word is None or known.id in self._forgotten:
-            return
-        form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), known.kind.encode())
-        told = f" {known.id} {known.trust} {known.scope or _NO_SCOPE}".encode()
-        lines = [form + _digest(said, key) for said in _cases(secret)]
-        new = [
-            line + told
-            for line in lines
-            if not any(one.trust == "person" or one == known for one in self._known.get(line, ()))
-        ]
-        self._note(new)
+        if word is not None and digits not in self._forgotten:
+            known = KnownSecret(digits, kind, len(secret), trust, scope)
+            form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), kind.encode())
+            told = f" {digits} {trust} {scope or _NO_SCOPE}".encode()
+            self._note(
+                line + told
+                for line in (form + self._digest(it) for it in _cases(secret))
+                if not any(one.trust == "person" or one == known for one in self._known.get(line, ()))
+            )
+        return digits
 
     def forget(self, ids: Iterable[str]) -> None:
         """Know secrets no more, by the digits of their placeholders."""
-        self._note([f"forgotten {id}".encode() for id in ids])
+        self._note(f"forgotten {id}".encode() for id in ids)
 
     def find(
-        self, text: str, key: bytes, scope_of: Callable[[], str | None], here: Container[str] = ()
+        self, text: str, scope_of: Callable[[], str | None], here: Container[str] = ()
     ) -> Iterator[FoundSecret]:
         """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the
         text.
 
         The scope is asked for where it decides. `here` are secrets that the same text tells.
         """
-        for word in _WORD.finditer(text):
+        for word in _WORD.finditer(text) if self._known else ():
             first, last = word.span()
             for before, chars, form in self._forms.get(last - first, ()):
                 start = first - before
@@ -121,7 +151,7 @@ class MetSecrets:
                 if start < 0 or (end != last and (end > len(text) or _WITHIN_WORD.match(text, end - 1))):
                     continue
                 secret = text[start:end]
-                cases = (it for it in _cases(secret) if self._holds(form + _digest(it, key), scope_of))
+                cases = (it for it in _cases(secret) if self._holds(form + self._digest(it), scope_of))
                 said = next(cases, None)
                 ordinary = said and _IDENTIFIER.fullmatch(said) and secret not in here
                 if said is not None and not (ordinary and not _is_named(text, start, end)):
@@ -134,42 +164,47 @@ class MetSecrets:
         scope = scope_of()
         return any(secret.scope == scope for secret in secrets)
 
-    def refresh(self) -> None:
-        """Read the lines added by other processes."""
+    def read(self) -> MetSecrets:
+        """Read the lines added by other processes, and return these secrets."""
         with suppress(FileNotFoundError):
             size = os.stat(self._path).st_size
-            if size == self._read_bytes:
-                return
-            with self._path.open("rb") as file:
-                file.seek(self._read_bytes if size > self._read_bytes else 0)
-                data = file.read()
-                whole = data.rfind(b"\n") + 1
-                self._read_bytes = file.tell() - len(data) + whole
-                self._take(data[:whole].splitlines())
+            if size != self._read_bytes:
+                with self._path.open("rb") as file:
+                    file.seek(self._read_bytes if size > self._read_bytes else 0)
+                    data = file.read()
+                    whole = data.rfind(b"\n") + 1
+                    self._read_bytes = file.tell() - len(data) + whole
+                    self._take(data[:whole].splitlines())
+        return self
 
-    def _note(self, lines: list[bytes]) -> None:
+    def _note(self, lines: Iterable[bytes]) -> None:
+        lines = list(lines)
         self._take(lines)
-        if not self._writes or not lines:
-            return
-        with suppress(OSError):
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                # A line that was cut short by a crash ends where this one begins.
-                os.write(file, b"\n" + b"\n".join(lines) + b"\n")
-            finally:
-                os.close(file)
+        if self._keeps and lines:
+            # A line that was cut short by a crash ends where this one begins.
+            with suppress(OSError), open(self._path, "ab", buffering=0, opener=private) as file:
+                file.write(b"\n" + b"\n".join(lines) + b"\n")
 
     def _take(self, lines: Iterable[bytes]) -> None:
         for line in filter(None, map(_LINE.match, lines)):
             if line["forgotten"]:
                 self._forgotten.add(line["forgotten"].decode())
                 continue
-            id, kind, scope = (line[name].decode() for name in ("id", "kind", "scope"))
-            trust: Trust = "other" if line["trust"] == b"other" else "person"
-            known = KnownSecret(id, kind, int(line["chars"]), trust, None if scope == _NO_SCOPE else scope)
+            before, first, chars, kind, _, id, trust, scope = line[0].decode().split()
+            told: Trust = "other" if trust == "other" else "person"
+            known = KnownSecret(id, kind, int(chars), told, None if scope == _NO_SCOPE else scope)
             self._known.setdefault(line["form"] + line["digest"], {})[known] = None
-            before, first, chars, _ = line["form"].split()
             self._forms.setdefault(int(first), {})[int(before), int(chars), line["form"]] = None
+
+    def _digest(self, secret: str) -> bytes:
+        digest = self._begun.copy()
+        digest.update(secret.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest().encode()
+
+    @cached_property
+    def _begun(self) -> blake2b:
+        """The common beginning of every digest under the key."""
+        return blake2b(digest_size=16, key=self.key, person=b"met")
 
 
 def _is_named(text: str, start: int, end: int) -> bool:
@@ -184,77 +219,12 @@ def _cases(secret: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((secret, secret.casefold())))
 
 
-def _digest(secret: str, key: bytes) -> bytes:
-    digest = _keyed(key).copy()
-    digest.update(secret.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest().encode()
-
-
-@lru_cache(maxsize=4)
-def _keyed(key: bytes) -> blake2b:
-    """Return the common beginning of every digest under a key."""
-    return blake2b(digest_size=16, key=key, person=b"met")
-
-
-class RedactionKey:
-    """The key of a home; its first user creates the file, all others read it.
-
-    Without `keeps`, a missing key is replaced by a key in memory.
-    """
-
-    def __init__(self, path: Path, *, keeps: bool = True) -> None:
-        self.path = path
-        self._keeps = keeps
-        self._read: bytes | None = None
-
-    def get(self) -> bytes:
-        """Return the key, read once. Raises `MemtapeError` for a file that is none."""
-        if self._read is None:
-            self._read = self._found()
-        return self._read
-
-    def replace(self, key: bytes) -> None:
-        """Replace the key's file; running processes keep the key that they have read."""
-        self._unfinished(key).replace(self.path)
-        self._read = key
-
-    def _found(self) -> bytes:
-        try:
-            return _read_key(self.path)
-        except FileNotFoundError:
-            if not self._keeps:
-                return os.urandom(KEY_BYTES)
-        unfinished = self._unfinished(os.urandom(KEY_BYTES))
-        try:
-            os.link(unfinished, self.path)
-        except FileExistsError:
-            pass
-        finally:
-            unfinished.unlink()
-        return _read_key(self.path)
-
-    def _unfinished(self, key: bytes) -> Path:
-        unfinished = self.path.with_name(f".{self.path.name}.{os.urandom(4).hex()}.new")
-        write_secret(unfinished, key)
-        return unfinished
-
-
 def write_secret(path: Path, data: bytes) -> None:
     """Write a new file, readable by its owner alone. Raises `FileExistsError` for an existing path."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _read_key(path: Path) -> bytes:
-    key = path.read_bytes()
-    if len(key) != KEY_BYTES:
-        raise MemtapeError(
-            f"{path} is no key: it has {len(key)} bytes, not {KEY_BYTES}.",
-            "Delete it; secrets get other placeholders from then on.",
-        )
-    return key
 
 
 def wrapped(key: bytes, passphrase: str) -> bytes:

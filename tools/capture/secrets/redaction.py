@@ -13,8 +13,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
-from hashlib import blake2b
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -22,12 +21,12 @@ import msgspec
 
 from memtape.schemas.errors import Denied
 from memtape.schemas.events import PEOPLE, Event, Origin
-from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
+from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder
 from memtape.schemas.private import MARK, without_marks, without_private
 from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, RedactionKey, Trust
+from memtape.tools.capture.secrets.known import MetSecrets, Trust
 from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, look_alikes, matches, regex_of
 from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
 
@@ -58,12 +57,9 @@ class Redactor:
 
     def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker | None = None) -> None:
         self.home = home
-        self._keeps_key = keeps_key and not home.is_nowhere
         self._speaker: Speaker = speaker or (lambda: (None, "agent"))
-        self._met = MetSecrets(home.met_secrets_path, writes=self._keeps_key)
+        self._met = MetSecrets(home, keeps=keeps_key and not home.is_nowhere)
         self.counts: Counter[str] = Counter()
-        self._key = RedactionKey(home.redaction_key_path, keeps=self._keeps_key)
-        self._denied: tuple[str, ...] | None = None
 
     def spoken(self, scope: str, origin: Origin) -> Redactor:
         """Return the redactor for texts of another scope, or of another kind of actor."""
@@ -119,12 +115,8 @@ class Redactor:
 
         For a file on this machine the naming does not matter: from which folder, by a link, or with `..`.
         """
-        if not path:
-            return
-        if self._denied is None:
-            self._denied = tuple(map(os.path.expanduser, local_settings(self.home).denied_paths))
-        for form in _names_of(path):
-            if pattern := denied_by(form, self._denied):
+        for form in _names_of(path) if path else ():
+            if path and (pattern := denied_by(form, self._denied)):
                 name = path.replace("\\", "/").rpartition("/")[2]
                 raise Denied(
                     "denied",
@@ -133,21 +125,33 @@ class Redactor:
                     "Capture what should be remembered of it in words of your own.",
                 )
 
+    @cached_property
+    def _denied(self) -> tuple[str, ...]:
+        """The globs by which the settings deny paths."""
+        return tuple(map(os.path.expanduser, local_settings(self.home).denied_paths))
+
     def text(self, text: str, *, names: bool = False, asked: bool = False) -> str:
         """Return a text with a placeholder for every secret in it, and a mark for every private part."""
-        self._met.refresh()
+        self._met.read()
         text = self._public(text)
         here: set[str] = set()
-        more = partial(self._more, here=here, asked=asked)
+
+        def more(read: str) -> Iterator[FoundSecret]:
+            yield from self._met.find(read, lambda: self._speaker()[0], here)
+            yield from asked_secrets(read) if asked else ()
+
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
             found = findings(text, names=names, more=more)
             if not found:
                 break
+            scope, origin = self._speaker()
+            trust: Trust = "person" if origin in PEOPLE else "other"
             pieces, end = [], 0
             for finding in found:
                 secret = plainly(text[finding.start : finding.end])
-                pieces += [text[end : finding.start], self._placeholder(secret, finding.kind)]
+                digits = self._met.add(secret, finding.kind, trust, scope)
+                pieces += [text[end : finding.start], placeholder(finding.kind, digits)]
                 here.add(secret)
                 end = finding.end
                 self.counts[finding.kind] += 1
@@ -160,45 +164,37 @@ class Redactor:
             self.counts[PRIVATE] += max(1, public.count(MARK) - text.count(MARK))
         return public
 
-    def _more(self, text: str, here: set[str], asked: bool) -> Iterator[FoundSecret]:
-        if self._met:
-            yield from self._met.find(text, self._key.get(), lambda: self._speaker()[0], here)
-        if asked:
-            yield from asked_secrets(text)
 
-    def _placeholder(self, secret: str, kind: str) -> str:
-        key, (scope, origin) = self._key.get(), self._speaker()
-        said = secret.encode("utf-8", "surrogatepass")
-        digits = blake2b(said, digest_size=DIGEST_BYTES, key=key).hexdigest()
-        trust: Trust = "person" if origin in PEOPLE else "other"
-        self._met.add(secret, key, KnownSecret(digits, kind, len(secret), trust, scope))
-        return placeholder(kind, digits)
-
-
-def findings(text: str, *, names: bool = False, more: Read | None = None) -> list[FoundSecret]:
+def findings(text: str, *, names: bool = False, more: Read = lambda text: ()) -> list[FoundSecret]:
     """Return the disjoint secrets of a text, in order; in names only those of known forms.
 
-    `more` finds secrets by other means than the text.
+    The text is read as it is and, where that differs, as people read it. `more` finds secrets by other means
+    than the text. Overlapping secrets are one, of the kind of the first rule; placeholders are none.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    found = list(_found_in_name(text) if names else _read(text, _secrets))
-    found += _read(text, more) if more else ()
-    return _apart(found, [mark.span() for mark in _SPARED.finditer(text)]) if found else []
-
-
-@lru_cache(maxsize=1_000)  # Many events have the same names.
-def _found_in_name(name: str) -> list[FoundSecret]:
-    return list(_read(name, partial(_secrets, forms_only=True)))
-
-
-def _read(text: str, read: Read) -> Iterator[FoundSecret]:
-    """Yield the secrets in the raw text, then those in the text as people read it, by original places."""
-    yield from read(text)
-    if (plain := plain_text(text)) is not None:
-        said, places = plain
-        for start, end, kind in read(said):
-            yield FoundSecret(places[start], places[end - 1] + 1, kind)
+    plain, found = plain_text(text), list[FoundSecret]()
+    for read in (_of_known_forms if names else _secrets, more):
+        found += read(text)
+        if plain is not None:
+            said, places = plain
+            found += (
+                FoundSecret(places[start], places[end - 1] + 1, kind) for start, end, kind in read(said)
+            )
+    merged: list[FoundSecret] = []
+    first = 0
+    for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
+        if merged and finding.start < merged[-1].end:
+            last = merged[-1]
+            kind = last.kind if first < rank else finding.kind
+            merged[-1], first = FoundSecret(last.start, max(last.end, finding.end), kind), min(first, rank)
+        else:
+            merged.append(finding)
+            first = rank
+    spared = [mark.span() for mark in _SPARED.finditer(text)] if merged else []
+    begins, ends = [start for start, _ in spared], [0, *(end for _, end in spared)]
+    # The last placeholder that begins before the end of a finding ends before its start.
+    return [it for it in merged if ends[bisect_left(begins, it.end)] <= it.start]
 
 
 _SPARED = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(MARK)}")
@@ -206,11 +202,16 @@ _POSITION = re.compile(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
 """How cursors and ids of nodes begin."""
 
 
-def _secrets(text: str, *, forms_only: bool = False) -> Iterator[FoundSecret]:
+@lru_cache(maxsize=1_000)  # Many events have the same names.
+def _of_known_forms(name: str) -> list[FoundSecret]:
+    return [found for rule, match in matches(name, forms_only=True) for found in secrets_in(rule, match)]
+
+
+def _secrets(text: str) -> Iterator[FoundSecret]:
     """Yield the secrets that rules find, then the random strings; findings may overlap."""
-    for rule, match in matches(text, forms_only=forms_only):
+    for rule, match in matches(text):
         yield from secrets_in(rule, match)
-    for found in () if forms_only else random_strings(text):
+    for found in random_strings(text):
         said = decoded(text[found.start : found.end])
         if said is None or not _says_nothing(said):
             yield found
@@ -222,23 +223,6 @@ def _says_nothing(said: str) -> bool:
     is_text = len(words) >= 3 and letters * 4 >= 3 * sum(map(len, words)) and max(map(len, words)) <= 24
     secrets = (found for rule, match in matches(said) for found in secrets_in(rule, match))
     return (is_text or _POSITION.match(said) is not None) and next(secrets, None) is None
-
-
-def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:
-    """Merge overlapping findings under the kind of the first rule; leave placeholders alone."""
-    merged: list[FoundSecret] = []
-    first = 0
-    for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
-        if merged and finding.start < merged[-1].end:
-            last = merged[-1]
-            kind = last.kind if first < rank else finding.kind
-            merged[-1], first = FoundSecret(last.start, max(last.end, finding.end), kind), min(first, rank)
-        else:
-            merged.append(finding)
-            first = rank
-    begins, ends = [start for start, _ in spared], [0, *(end for _, end in spared)]
-    # The last placeholder that begins before the end of a finding ends before its start.
-    return [it for it in merged if ends[bisect_left(begins, it.end)] <= it.start]
 
 
 def _names_of(path: str) -> Iterator[str]:
