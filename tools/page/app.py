@@ -12,7 +12,7 @@ import webbrowser
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,12 +24,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.visible import many
 from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Meant, action_of, do_action, meant
+from memtape.tools.page.acting import action_of, do_action, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
@@ -149,19 +148,17 @@ class PageApp:
 
     def _acted(self, pairs: list[tuple[str, str]]) -> Response:
         asked = asked_of("/act", pairs, self._held.scope)
-        name, action = action_of(asked)
+        is_meant = asked.is_on("meant")
 
-        def act(client: Client) -> tuple[Meant, int | None]:
-            about = meant(client, name, asked)
-            return about, do_action(client, name, about.ids, asked) if asked.is_on("meant") else None
+        def act(client: Client) -> dict[str, Any]:
+            action = action_of(asked)
+            about = meant(client, action, asked)
+            lines = do_action(client, action, about.ids, asked) if is_meant else []
+            return {"action": action, "about": about, "lines": lines}
 
-        about, count = self._held.do(asked.scope, act)
-        shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
-        shown["back"] = _own_path(asked.text("back"))
-        if count is None:
-            return HTMLResponse(self._drawing.written("confirm.html", shown))
-        shown["count"] = many(count, action.counts)
-        return HTMLResponse(self._drawing.written("acted.html", shown))
+        shown = self._held.do(asked.scope, act)
+        shown |= {"asked": asked, "view": None, "back": _own_path(asked.text("back"))}
+        return HTMLResponse(self._drawing.written("acted.html" if is_meant else "confirm.html", shown))
 
 
 def _is_folded(view: View, asked: PageQuery) -> bool:

@@ -20,8 +20,8 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.acting import ACTIONS
-from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
+from memtape.tools.page.acting import actions
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of, key_of
 from memtape.tools.page.views import graph, log, memory, now, recalls, search, start, timeline, tree, waiting
 from memtape.tools.query.naming import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
@@ -120,6 +120,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "coded": coded,
     "linked": linked,
+    "key": key_of,
     "short": short,
 }
 """The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""
@@ -138,7 +139,7 @@ class Drawing:
             lstrip_blocks=True,
         )
         self._templates.filters |= FILTERS
-        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS}
+        self._templates.globals |= {"views": VIEWS, "actions": actions}
         self._templates.globals |= {"version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:

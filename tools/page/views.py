@@ -17,9 +17,8 @@ import orjson
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EVENT_TYPES, Event, Kind, Origin, Tier
+from memtape.schemas.events import EVENT_TYPES, Event
 from memtape.schemas.ids import root_id
-from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of
@@ -38,15 +37,16 @@ from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of
-from memtape.tools.page.asked import PageQuery
+from memtape.tools.page.asked import PageQuery, key_of
 from memtape.tools.query.archived import ArchivedText
 from memtape.tools.query.as_of import Diff, parse_position, time_asked
-from memtape.tools.query.context import FORMS, HEADINGS, FormName, ProjectContext
+from memtape.tools.query.context import HEADINGS, ProjectContext
 from memtape.tools.query.inspection import explained as events_behind
-from memtape.tools.query.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
+from memtape.tools.query.looking import UseEdge, edges_of, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import tokenizer, told_trace
-from memtape.tools.verb import encoded
+from memtape.tools.table import VERBS
+from memtape.tools.verb import encoded, fields_of
 
 LATEST = 8
 
@@ -72,40 +72,22 @@ BELOW = 5
 """So many results are told that were not good enough for the answer."""
 
 
+NARROWED = ("kinds", "origins", "tiers", "without", "archived", "deep")
+
+
 def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the answer to a question as agents get it; nothing is put on the log."""
     query, limit = asked.text("q"), asked.number("limit", 10, 1, 200)
-    shown: dict[str, Any] = {
-        "query": query,
-        "limit": limit,
-        "kinds": get_args(Kind),
-        "origins": get_args(Origin),
-        "tiers": get_args(Tier),
-        "lanes": LANES,
-        "answer": None,
-    }
+    verb = VERBS["search"]
+    fields = [field for field in fields_of(verb.asks) if field.name in NARROWED]
+    shown = {"query": query, "limit": limit, "fields": fields, "answer": None}
+    shown["is_narrowed"] = any(asked.text(key_of(field)) for field in fields)
     if not query:
         return shown
-    answer = client.search(
-        query,
-        min(limit + BELOW, 1_000),
-        kinds=_chosen(asked, "kind", get_args(Kind)),
-        origins=_chosen(asked, "origin", get_args(Origin)),
-        tiers=_chosen(asked, "tier", get_args(Tier)),
-        tags=asked.many("tag"),
-        quiet=True,
-        as_of=asked.as_of,
-        without=_chosen(asked, "without", LANES),
-        explain=True,
-        archived=asked.is_on("archived"),
-        deep=asked.is_on("deep"),
-    )
+    known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.as_of}
+    answer = verb.answer(client, asked.ask(verb, fields, **known, quiet=True, explain=True))
     results, below = answer.results[:limit], answer.results[limit:]
     return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
-
-
-def _chosen(asked: PageQuery, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(value for value in asked.many(name) if value in known)
 
 
 RECALLS_AT_ONCE = 25
@@ -113,19 +95,15 @@ RECALLS_AT_ONCE = 25
 
 def recalls(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the latest recalls of a scope, narrowed to a way, a session and words of the question."""
-    limit = asked.number("limit", RECALLS_AT_ONCE, 1, 500)
-    by: By | None = next((way for way in EVERY_WAY if way == asked.text("by")), None)
-    session, words = asked.text("session"), asked.text("words")
-    since = asked.text("since") or None
-    found = client.given(limit + 1, session=session or None, since=since, searches=True, by=by, words=words)
+    limit, verb = asked.number("limit", RECALLS_AT_ONCE, 1, 500), VERBS["agents given"]
+    fields = {field.name: field for field in fields_of(verb.asks)}
+    fields = {name: fields[name] for name in ("by", "words", "session", "since")}
+    found = verb.answer(client, asked.ask(verb, fields.values(), limit=limit + 1, searches=True))
     return {
         "recalls": found[:limit],
         "limit": limit,
-        "ways": EVERY_WAY,
-        "by": by or "",
-        "session": session,
-        "words": words,
-        "is_narrowed": bool(by or session or words or since),
+        "fields": fields,
+        "is_narrowed": any(map(asked.text, fields)),
         "more": len(found) > limit,
     }
 
@@ -462,9 +440,11 @@ LEAST_TOKENS, MOST_TOKENS = 100, 8_000
 def start(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the context of the next start in a budget and form. Nothing is put on the log."""
     budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
-    form: FormName = next((form for form in FORMS if form == asked.text("form")), "prompt")
-    context = client.context(budget, form, as_of=asked.as_of)
-    tells_hosts = form == "prompt" and not asked.at
+    verb = VERBS["context"]
+    (form,) = (field for field in fields_of(verb.asks) if field.name == "form")
+    about = asked.ask(verb, [form], budget_tokens=budget, as_of=asked.as_of)
+    context = verb.answer(client, about)
+    tells_hosts = about.form == "prompt" and not asked.at
     return {
         "context": context,
         "budget": budget,
@@ -472,7 +452,6 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
         "most": MOST_TOKENS,
         "usual": CONTEXT_TOKENS,
         "form": form,
-        "forms": FORMS,
         "hosts": to_hosts(client, context, budget if asked.text("budget") else None) if tells_hosts else [],
         "beside": beside(client.home),
         "parts_of": parts_of(context),
