@@ -72,27 +72,22 @@ class Clock(Worker):
         last = next(_hours(backwards(self.log, number, types=("ticked",))), None)
         if last is None and now - start < EMPTY_WAIT_US:
             return None  # The partition has no scope: a tick stands before the first event of a scope.
-        most = self._most_ahead(number)
-        begun = _Hour(0, start // HOUR_US, True)
-        clock = begun.hour if last is None else self._clock(number, begun, last, most)
-        ahead = now // HOUR_US - clock
-        return make_tick(number, now, accepted=most < ahead <= MOST_AWAY_HOURS) if ahead > 0 else None
-
-    def _most_ahead(self, number: int) -> int:
-        """Return how many hours ahead of its clock a partition takes an hour that is not accepted."""
         slot = next(backwards(self.log, number, types=("configured",)), None)
         event = None if slot is None else event_of(slot.payload)
         body = None if event is None else event.body
-        return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
-
-    def _clock(self, number: int, first: _Hour, last: _Hour, most: int) -> int:
-        """Return the hour of a partition: of its last tick, or before a jump after which all was ignored."""
-        jump = self._last_jump(number, first, last, most)
-        if jump is None:
-            return last.hour
-        before, offset = jump
-        later = _hours(slots_between(self.log, number, offset, self.log.ends()[number], types=("ticked",)))
-        return last.hour if any(it.accepted or it.hour - before.hour <= most for it in later) else before.hour
+        settings = body.settings if isinstance(body, Configured) else Settings()
+        most = 24 * settings.tick_jump_days  # Hours further ahead are not accepted.
+        clock = start // HOUR_US
+        if last is not None:
+            clock, jump = last.hour, self._last_jump(number, _Hour(0, clock, True), last, most)
+            if jump is not None:  # All was ignored after it, unless an hour near or accepted came.
+                before, offset = jump
+                end = self.log.ends()[number]
+                later = _hours(slots_between(self.log, number, offset, end, types=("ticked",)))
+                if not any(it.accepted or it.hour - before.hour <= most for it in later):
+                    clock = before.hour
+        ahead = now // HOUR_US - clock
+        return make_tick(number, now, accepted=most < ahead <= MOST_AWAY_HOURS) if ahead > 0 else None
 
     def _last_jump(self, number: int, low: _Hour, high: _Hour, most: int) -> tuple[_Hour, int] | None:
         """Return the last hour between two that the next is too far ahead of, and the next one's offset.

@@ -127,7 +127,7 @@ def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int
     correction = _correction(said)
     if correction is None:
         return []
-    shown, last = _before(log, number, _session_before(log, number, said, erasures), erasures)
+    shown, last = _before(log, number, said, erasures)
     one = _shown_one(shown, last, correction) or _said_one(shown, last, correction)
     if one is None:
         return []
@@ -153,23 +153,18 @@ def _correction(event: Event) -> Correction | None:
     return correction_of(found[0]) if len(found) == 1 else None
 
 
-def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
-    """Return the captures and recalls before an event in its session, among the last of its scope."""
-    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
-    latest = backwards(log, number, said.scope, ("captured", "recalled"), offset)
-    events = reversed([event_of(slot.payload) for slot in islice(latest, LOOKED_AT)])
-    of_session = (event for event in events if event is not None and event.session == said.session)
-    return [event for event in of_session if event.id != said.id and not erasures.covers(event)]
-
-
-def _before(
-    log: Log, number: int, events: Sequence[Event], erasures: Erasures
-) -> tuple[tuple[Event, ...], Event | None]:
+def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tuple[Event, ...], Event | None]:
     """Return the memories shown and the last spoken event of a session, as long as they are the topic.
 
-    The memory made by the session's last correction replaces the memory corrected there, so that a correction
-    can be taken back.
+    The captures and recalls before an event in its session are read, among the last of its scope. The memory
+    made by the session's last correction replaces the memory corrected there, so that a correction can be
+    taken back.
     """
+    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
+    latest = backwards(log, number, said.scope, ("captured", "recalled"), offset)
+    events = [event for slot in islice(latest, LOOKED_AT) if (event := event_of(slot.payload)) is not None]
+    events = [it for it in reversed(events) if it.session == said.session and it.id != said.id]
+    events = [event for event in events if not erasures.covers(event)]
     turns = [place for place, event in enumerate(events) if is_turn(event)]
     near = events[turns[-LAST_TURNS] if len(turns) >= LAST_TURNS else 0 :]
     recall = next((event for event in reversed(near) if isinstance(event.body, Recalled)), None)
