@@ -214,10 +214,13 @@ def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str
 
 
 def backwards(
-    log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()
-) -> Iterator[Slot]:  # fmt: skip
-    """Yield the slots of a partition, the last first, of one scope and of some types if named."""
-    end, window = log.ends()[partition], 64
+    log: Log, partition: int, scope: str | None = None, types: Sequence[str] = (), before: int | None = None
+) -> Iterator[Slot]:
+    """Yield the slots of a partition before an offset, the last first, of one scope and some types if named.
+
+    Without `before` from the end on.
+    """
+    end, window = log.ends()[partition] if before is None else before, 64
     while end > 0:
         start = max(0, end - window)
         # A read goes on to the end of the log, so that each looks further back by far than the one before.

@@ -26,7 +26,7 @@ from test_statements import erase, said, tagged, texts
 
 from memtape.flows.workers import distill
 from memtape.flows.workers.distill import QUIET_US, RETRY_US, UNANSWERED_US, Distillation, windows
-from memtape.flows.workers.turns import append_new
+from memtape.flows.workers.worker import append_new
 from memtape.schemas.errors import BadAnswer
 from memtape.schemas.events import DISTILLED_TAG, Captured, Erased, Event, Forgotten, Origin
 from memtape.schemas.times import DAY_US
@@ -96,7 +96,7 @@ def worker(
     """Return a worker of a home, which lives a while later."""
     asked, ask = AskedWindows(client.home), FactAsker(client.home, limit_s)
     note = notes.append if notes is not None else print
-    return Distillation(client.log, asked, ask, lambda: now_us() + later_us, lambda: True, note)
+    return Distillation(client.log, note, asked, ask, lambda: now_us() + later_us, lambda: True)
 
 
 def distil(client: Client, later_us: int = UNANSWERED_US) -> int:

@@ -60,7 +60,7 @@ class WorkerKind(NamedTuple):
 
 def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
     marks = OffsetMarks(home.statements_path, log)
-    return Extraction(log, marks, now_us, lambda: local_settings(home).extract, on_note)
+    return Extraction(log, on_note, marks, now_us, lambda: local_settings(home).extract)
 
 
 def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -71,8 +71,9 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
         return FactAsker(home)
 
-    marks, is_wanted = AskedWindows(home), partial(is_named, home)
-    return Distillation(log, marks, lambda *window: asker()(*window), now_us, is_wanted, on_note)
+    return Distillation(
+        log, on_note, AskedWindows(home), lambda *window: asker()(*window), now_us, partial(is_named, home)
+    )
 
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -82,7 +83,7 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     def marks() -> dict[str, PassMark]:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    return Consolidation(log, marks, partial(scope_alone, home, log), consolidator(home), now_us, on_note)
+    return Consolidation(log, on_note, marks, partial(scope_alone, home, log), consolidator(home), now_us)
 
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -91,12 +92,12 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
         scopes = ((held.scope, folder) for folder, held in repositories_of(home).items())
         return {name: it for name, it in scopes if silence_of(home.path, partial(str, name)) is None}
 
-    return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)
+    return Commits(log, on_note, CommitMarks(home, log.log_id), folders, last_commit, now_us)
 
 
 WORKERS: dict[str, WorkerKind] = {
     "deliver": WorkerKind(Delivery, once="before"),
-    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="after"),
+    "clock": WorkerKind(lambda home, log, on_note: Clock(log, on_note, now_us), once="after"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "commits": WorkerKind(_commits, once="after"),
