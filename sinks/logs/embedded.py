@@ -1,5 +1,7 @@
 """The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
 
+A log in memory is such a database without a file.
+
 This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
 bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A
 removed or replaced file stays open in its processes, so that every call compares the open files with those in
@@ -42,6 +44,8 @@ DEFAULT_PARTITIONS = 16
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IDS_AT_ONCE = 500
+IN_MEMORY = Path(":memory:")
+"""The path by which SQLite makes a database without a file."""
 FILES = ("", "-wal", "-shm")
 """The endings of a log's files: SQLite keeps all three while any process has the log open."""
 
@@ -79,7 +83,8 @@ class EmbeddedLog(Log):
         self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
-            _make_private(path)
+            if path != IN_MEMORY:
+                _make_private(path)
             self._db = sqlite3.connect(
                 path,
                 timeout=WAIT_S,
@@ -295,7 +300,7 @@ class EmbeddedLog(Log):
     def _check_length(self) -> None:
         with self._lock, self._explained():
             ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
-        if self.path.stat().st_size % page_bytes:
+        if self._files and self.path.stat().st_size % page_bytes:
             raise self._damaged(f"{self.path} is damaged: its last page was cut short.")
 
     def _damaged(self, sentence: str) -> DamagedLog:
@@ -425,6 +430,18 @@ class EmbeddedLog(Log):
                 "See that the folder can be written, that its disk has room, and that no limit on file sizes "
                 "(`ulimit -f`) is in force; nothing of this call was stored.",
             ) from error
+
+
+class MemoryLog(EmbeddedLog):
+    """A log in this process's memory, lost with the process: for tests, and where nothing is stored."""
+
+    place = "memory"
+
+    def __init__(self, partitions: int = DEFAULT_PARTITIONS, settings: Settings | None = None) -> None:
+        super().__init__(IN_MEMORY, partitions, settings)
+
+    def close(self) -> None:
+        """Do nothing: other clients of the process may use the log."""
 
 
 def _make_private(path: Path) -> None:

@@ -13,11 +13,13 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.variables import NO_PERSIST
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 
 LOG_VARIABLE = "MEMTAPE_LOG"
 URL_MARK = "://"
 """A place with this mark is a URL and never a path."""
+_in_memory: dict[str, MemoryLog] = {}
+"""The logs in this process's memory, by the homes that store nothing."""
 
 
 def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:
@@ -44,14 +46,11 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
     Raises `MemtapeError` for a given log that is durable.
     """
-    # A process with a durable log does not load it.
-    from memtape.sinks.logs.memory import MemoryLog, log_of_process
-
     if given is not None and not isinstance(given, MemoryLog):
         raise MemtapeError(
             f"{given.place} keeps captures, and profile {NO_PERSIST} keeps nothing.", "Hand no log in."
         )
-    return given or log_of_process(str(home.absolute()))
+    return given or _in_memory.setdefault(str(home.absolute()), MemoryLog())
 
 
 def log_url(home: Home) -> str | None:
