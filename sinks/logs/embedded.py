@@ -21,7 +21,7 @@ from pathlib import Path
 
 import uuid_utils
 
-from memtape.schemas.codec import blanked, event_of
+from memtape.schemas.codec import blanked, canonical, event_of
 from memtape.schemas.errors import (
     DamagedLog,
     LogExists,
@@ -43,7 +43,6 @@ UNFINISHED = "copying"
 DEFAULT_PARTITIONS = 16
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
-IDS_AT_ONCE = 500
 IN_MEMORY = Path(":memory:")
 """The path by which SQLite makes a database without a file."""
 FILES = ("", "-wal", "-shm")
@@ -80,7 +79,6 @@ class EmbeddedLog(Log):
     ) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
             if path != IN_MEMORY:
@@ -96,9 +94,7 @@ class EmbeddedLog(Log):
             self._db.execute(USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
-            meta = self._meta() or self._create(
-                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings(), copy_of
-            )
+            meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
             if schema == UNFINISHED and copy_of is not None:
                 schema = SCHEMA_VERSION
@@ -118,7 +114,6 @@ class EmbeddedLog(Log):
                 f"{path} has {self.partitions} partitions, not {partitions}.",
                 "The number never changes; copy the log into a new one to have another.",
             )
-
         if copy_of not in (None, self.log_id):
             raise LogExists(f"{path} holds another log.", "Name an empty place; nothing has been changed.")
 
@@ -129,14 +124,16 @@ class EmbeddedLog(Log):
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. It is one transaction; checks, encoding and digests come before its lock."""
-        admitted = admit(events, self.partitions, lambda *_: False)
+        admitted = admit(events, self.partitions)
         made = [(entry, _row(entry.event, entry.payload)) for entry in admitted]
+        held = "SELECT 1 FROM slots WHERE id = ? AND partition = ?"
         positions = [Position(0, 0)] * len(events)
         with self._writing():
             ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
             rows = []
             for (partition, event, _, place), row in made:
-                if place is None and isinstance(event.body, Ticked) and self._has_tick(partition, event):
+                is_added = place is None and isinstance(event.body, Ticked)
+                if is_added and self._db.execute(held, [event.id, partition]).fetchone():
                     continue
                 offset = ends[partition]
                 ends[partition] += 1
@@ -208,17 +205,11 @@ class EmbeddedLog(Log):
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
-        partition = partition_of(scope, self.partitions)
-        found: dict[str, int] = {}
+        query = "SELECT id, min(offset) FROM slots WHERE id IN (SELECT value FROM json_each(?))"
+        query += " AND +scope = ? AND +partition = ? GROUP BY id"
+        values = [canonical(list(ids)).decode(), scope, partition_of(scope, self.partitions)]
         with self._lock, self._explained():
-            for start in range(0, len(ids), IDS_AT_ONCE):
-                some = ids[start : start + IDS_AT_ONCE]
-                query = (
-                    f"SELECT id, min(offset) FROM slots WHERE id IN ({', '.join('?' * len(some))})"
-                    " AND +scope = ? AND +partition = ? GROUP BY id"
-                )
-                found.update(self._db.execute(query, [*some, scope, partition]))
-        return found
+            return dict(self._db.execute(query, values).fetchall())
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
@@ -347,15 +338,6 @@ class EmbeddedLog(Log):
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
         )
 
-    def _has_tick(self, partition: int, tick: Event) -> bool:
-        if (partition, tick.id) not in self._ticks:
-            query = "SELECT 1 FROM slots WHERE id = ? AND partition = ?"
-            if self._db.execute(query, [tick.id, partition]).fetchone() is None:
-                return False
-            # Only committed ticks are remembered: this transaction may still fail.
-            self._ticks.add((partition, tick.id))
-        return True
-
     def _meta(self) -> dict[str, str]:
         tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master")]
         if not tables:
@@ -364,7 +346,7 @@ class EmbeddedLog(Log):
             raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
-    def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
+    def _create(self, partitions: int, settings: Settings | None, copy_of: str | None) -> dict[str, str]:
         """Create the tables and append the settings first to every partition, unless a process just did.
 
         A copy gets the settings of its source, with all other slots.
@@ -380,8 +362,9 @@ class EmbeddedLog(Log):
             self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             if copy_of:
                 return meta
-            configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
-            admitted = admit([configured], partitions, lambda *_: True)
+            now = time.time_ns() // 1_000
+            configured = make_configured(log_id, partitions, settings or Settings(), 0, now, log_id)
+            admitted = admit([configured], partitions)
             rows = [(entry.partition, 0, *_row(entry.event, entry.payload)) for entry in admitted]
             self._db.executemany(_INSERT, rows)
             self._record(dict.fromkeys(range(partitions), 1))

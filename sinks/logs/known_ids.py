@@ -88,7 +88,16 @@ class KnownIds:
             self._open(log, end)
             self._is_open = True
         for slot in slots_between(log, self._partition, self._offset, end):
-            self._take(slot)
+            event = event_of(slot.payload)
+            if event is not None and event.scope is not None:
+                key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
+                if event.type == "erased" and self._first(key) is None:
+                    self.erased.append(slot)
+                self._ids.setdefault(key + _TYPES[event.type], slot.offset)
+            elif event is not None and event.type == "configured":
+                self.settings.append(slot)
+            self._last.append(slot)
+            self._offset = slot.offset + 1
         if self._offset - self._written >= max(LEAST_SLOTS, self._offset // SHARE):
             self._written = self._offset
             if self._path is not None:
@@ -112,18 +121,6 @@ class KnownIds:
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
             if id.startswith(start) and (not scopes or scope in scopes):
                 yield id, scope
-
-    def _take(self, slot: Slot) -> None:
-        event = event_of(slot.payload)
-        if event is not None and event.scope is not None:
-            key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
-            if event.type == "erased" and self._first(key) is None:
-                self.erased.append(slot)
-            self._ids.setdefault(key + _TYPES[event.type], slot.offset)
-        elif event is not None and event.type == "configured":
-            self.settings.append(slot)
-        self._last.append(slot)
-        self._offset = slot.offset + 1
 
     def _first(self, key: bytes) -> int | None:
         found = (self._ids.get(key + type) for type in _TYPES.values())

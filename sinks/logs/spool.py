@@ -68,34 +68,25 @@ class Spool:
         except Locked:
             return 0
         try:
-            while batch := self._first():
-                events = [decode(payload) for line in batch for payload in line.rstrip(b"\n").split(b"\t")]
+            while lines := self._lines():
+                events: list[Event] = []
+                taken = 0
+                while taken < len(lines) and len(events) < BATCH_EVENTS:
+                    events += map(decode, lines[taken].rstrip(b"\n").split(b"\t"))
+                    taken += 1
                 known = known_among(log, events)
                 if new := [event for event in events if (event.scope, event.id) not in known]:
                     append(new)
                 done += len(new)
-                self._drop(len(batch))
+                with self._home.lock("spool"):
+                    rest = self._lines()[taken:]
+                    if rest:
+                        write_whole(self._path, b"".join(rest), durable=True)
+                    else:
+                        self._path.unlink()
         finally:
             delivering.release()
         return done
-
-    def _first(self) -> list[bytes]:
-        """Return the lines that are delivered next, some hundred events at most unless one line has more."""
-        batch, events = [], 0
-        for line in self._lines():
-            batch.append(line)
-            events += line.count(b"\t") + 1
-            if events >= BATCH_EVENTS:
-                break
-        return batch
-
-    def _drop(self, count: int) -> None:
-        with self._home.lock("spool"):
-            rest = self._lines()[count:]
-            if rest:
-                write_whole(self._path, b"".join(rest), durable=True)
-            else:
-                self._path.unlink()
 
     def _lines(self) -> list[bytes]:
         try:
