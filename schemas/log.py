@@ -23,6 +23,7 @@ class Position(msgspec.Struct, frozen=True, order=True):
     offset: int
 
 
+DEFAULT_PARTITIONS = 16
 SPOOLED = Position(-1, -1)
 """The position of an event that waits in the spool of a home for a broker."""
 

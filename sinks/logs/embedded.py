@@ -31,7 +31,7 @@ from memtape.schemas.errors import (
     StillHeld,
 )
 from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
-from memtape.schemas.log import Log, Position, Slot
+from memtape.schemas.log import DEFAULT_PARTITIONS, Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.sqlite_files import USE_WAL, WAIT_S, KeptConnection
@@ -40,7 +40,6 @@ from memtape.sinks.logs.admission import admit
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
 """Stored as the version of an incomplete copy of another log, so that no process opens it."""
-DEFAULT_PARTITIONS = 16
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IN_MEMORY = Path(":memory:")

@@ -50,7 +50,6 @@ from memtape.sinks.logs.known_ids import KnownIds
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
 FOLLOW_S = 0.2
 STALLED_S = 10.0
@@ -113,7 +112,7 @@ class KafkaLog(Log):
         ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
         self._sending = threading.Lock()
         self._reading = threading.RLock()
         self._ticks: set[tuple[int, int]] = set()
@@ -123,7 +122,7 @@ class KafkaLog(Log):
         self._closed = False
         self.topic = KafkaTopic(self.target, deadline_s)
         try:
-            self.partitions = self.topic.open(partitions, DEFAULT_PARTITIONS).partitions
+            self.partitions = self.topic.open(partitions).partitions
             self._seen = time.monotonic()
             self._known_ends = [0] * self.partitions
             self._ids = [KnownIds(number, ids) for number in range(self.partitions)]
@@ -147,8 +146,7 @@ class KafkaLog(Log):
         call raises `UnknownOutcome` unless certainly none was stored. Several producers in the same hour can
         append a tick twice; it has one id, and counts once.
         """
-        with self._sending:
-            admitted = admit(events, self.partitions, self._ticks)
+        admitted = admit(events, self.partitions, self._ticks)
         offsets = self._store([(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
@@ -220,7 +218,7 @@ class KafkaLog(Log):
     def next_generation(self) -> KafkaLog:
         """Open the generation that is being filled, to fill it or to see its progress."""
         target = msgspec.structs.replace(self.target, generation=self.topic.generation + 1)
-        return KafkaLog(target, deadline_s=self._deadline_s)
+        return KafkaLog(target, deadline_s=self.deadline_s)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
         """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
@@ -264,7 +262,7 @@ class KafkaLog(Log):
         with self._sending:
             producer, self._producer, self._closed = self._producer, None, True
         if producer is not None:
-            _close_producer(producer, self._deadline_s)
+            _close_producer(producer, self.deadline_s)
         with self._reading:
             self._drop_consumer()
             self.topic.close()
@@ -303,24 +301,20 @@ class KafkaLog(Log):
 
     def _store(self, records: list[_Record]) -> list[int]:
         """Send records and return their offsets; into the next generation if this one closes meanwhile."""
-        deadline = time.monotonic() + self._deadline_s
+        deadline = time.monotonic() + self.deadline_s
         while True:
             with self._sending:
                 sending = self._send(records)
-            try:
+            with suppress(_Closed):
                 return self._offsets(sending)
-            except _Closed:
-                self._await_next_generation(sending.topic, deadline)
-
-    def _await_next_generation(self, name: str, deadline: float) -> None:
-        while self.topic.name == name and not self.topic.follow():
-            if time.monotonic() > deadline:
-                told = f"The {self.target.place} is closed while something is erased"
-                raise UnknownOutcome(
-                    f"{told}; what was sent may be on it.",
-                    "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
-                )
-            time.sleep(FOLLOW_S)
+            while self.topic.name == sending.topic and not self.topic.follow():
+                if time.monotonic() > deadline:
+                    told = f"The {self.target.place} is closed while something is erased"
+                    raise UnknownOutcome(
+                        f"{told}; what was sent may be on it.",
+                        "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
+                    )
+                time.sleep(FOLLOW_S)
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
@@ -337,7 +331,7 @@ class KafkaLog(Log):
         if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
             return
         self.topic.follow()
-        found = self.topic.describe(self._deadline_s)
+        found = self.topic.describe(self.deadline_s)
         if found is None or found.id != self.topic.description.id:
             raise DamagedLog(
                 f"The {self.target.place} was deleted{' and made again' if found else ''} since its opening.",
@@ -397,7 +391,7 @@ class KafkaLog(Log):
             errors.AuthorizationError,
         )
         offsets, failures = [], []
-        deadline = time.monotonic() + self._deadline_s + REQUEST_TIMEOUT_S
+        deadline = time.monotonic() + self.deadline_s + REQUEST_TIMEOUT_S
         for future in sending.futures:
             try:
                 offsets.append(future.get(timeout=max(0.0, deadline - time.monotonic())).offset)
@@ -434,9 +428,9 @@ class KafkaLog(Log):
             compression_type="zstd",
             batch_size=BATCH_BYTES,
             max_request_size=MESSAGE_BYTES,
-            delivery_timeout_ms=int(self._deadline_s * 1_000),
-            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
-            max_block_ms=int(self._deadline_s * 1_000),
+            delivery_timeout_ms=int(self.deadline_s * 1_000),
+            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self.deadline_s) * 1_000),
+            max_block_ms=int(self.deadline_s * 1_000),
             **_CLIENT,
         )
 
@@ -451,7 +445,7 @@ class KafkaLog(Log):
             if producer is None or producer is not self._producer:
                 return  # Another thread's failure has retired it.
             self._producer = None
-        threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
+        threading.Thread(target=_close_producer, args=[producer, self.deadline_s], daemon=True).start()
 
     # Reading; `_reading` is held
 
@@ -472,12 +466,12 @@ class KafkaLog(Log):
         consumer.assign([place])
         if self._next != (place, offset):
             consumer.seek(place, offset)
-        deadline = time.monotonic() + self._deadline_s
+        deadline = time.monotonic() + self.deadline_s
         try:
             while not (records := consumer.poll(int(POLL_S * 1_000), max_records=count).get(place, [])):
                 self._look_again()
                 if time.monotonic() > deadline:
-                    raise KafkaTimeoutError(f"no record of partition {partition} in {self._deadline_s:.0f} s")
+                    raise KafkaTimeoutError(f"no record of partition {partition} in {self.deadline_s:.0f} s")
         except OffsetOutOfRangeError:
             self._drop_consumer()
             begin = self._consumer_of().beginning_offsets([place])[place]
@@ -501,7 +495,7 @@ class KafkaLog(Log):
     def _ends(self, *partitions: int) -> list[int]:
         """Return the ends of partitions, by default all. Raises `DamagedLog` for a log that went back."""
         places = self._places(*partitions)
-        found = self._consumer_of().end_offsets(places, self._deadline_s * 1_000)
+        found = self._consumer_of().end_offsets(places, self.deadline_s * 1_000)
         ends = [int(found[place]) for place in places]
         for (_, number), end in zip(places, ends, strict=True):
             before = self._known_ends[number]

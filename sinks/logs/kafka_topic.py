@@ -22,13 +22,14 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import DamagedLog, LogAway, LogExists, MemtapeError, StillHeld
 from memtape.schemas.events import MAX_EVENT_BYTES
+from memtape.schemas.log import DEFAULT_PARTITIONS
 
 OPEN_TIMEOUT_S = 15.0
 REQUEST_TIMEOUT_S = 10.0
@@ -175,7 +176,7 @@ def _host(server: str) -> str:
     found = _SERVER.match(server)
     if not found or not 0 < int(found["port"]) < 65_536:
         raise _bad(f"{server[:60]!r} is no host:port")
-    return unquote(found["host"]).strip("[]")
+    return found["host"].strip("[]")
 
 
 def _is_loopback(host: str) -> bool:
@@ -298,7 +299,7 @@ class KafkaTopic:
                 raise StillHeld(f"The broker has not deleted {name} yet.", "Give the same command again.")
             time.sleep(RETRY_S)
 
-    def open(self, partitions: int | None, default_partitions: int) -> Description:
+    def open(self, partitions: int | None) -> Description:
         """Return the topic, created if missing.
 
         Raises `LogExists` for another number of partitions than asked, and `MemtapeError` if a broker would
@@ -312,7 +313,7 @@ class KafkaTopic:
         found = self.describe()
         if found is None:
             replication = self._target.replication or min(MAX_REPLICATION, len(brokers))
-            found = self.create(self.generation, partitions or default_partitions, replication, {})
+            found = self.create(self.generation, partitions or DEFAULT_PARTITIONS, replication, {})
         self.description = found
         if partitions is not None and partitions != found.partitions:
             raise LogExists(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from memtape.schemas.errors import LogAway, MemtapeError
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.schemas.variables import NO_PERSIST
@@ -32,13 +32,9 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
     if url is None:
         return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
     # The library costs a capture 0.2 s, which a home with an embedded log does not pay.
-    from memtape.sinks.logs.spool import AwayLog, Spool, SpoolingLog
+    from memtape.sinks.logs.spool import SpoolingLog
 
-    spool = Spool(home)
-    try:
-        return SpoolingLog(url, spool, home.known_ids, first_settings())
-    except LogAway as error:
-        return cast(Log, AwayLog(url, spool, error))
+    return cast(Log, SpoolingLog(url, home, first_settings()))
 
 
 def passing_log(home: Path, given: Log | None) -> Log:
