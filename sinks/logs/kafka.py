@@ -212,8 +212,29 @@ class KafkaLog(Log):
         return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """See `Log.blank`. Kafka changes no record: the log goes on in the topic's next generation."""
-        _rewrite(self, slots)
+        """See `Log.blank`. Kafka changes no record: the log goes on in the topic's next generation.
+
+        The topic is closed, copied by slots into its next generation, and deleted once that is open. Blanked
+        bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
+        point the next call continues: a half-filled generation is filled further, and a generation behind the
+        open one is deleted. No process reads an incomplete generation or writes to a closed one.
+        """
+        topic = self.topic
+        while pending := _with_bodies(self, slots):
+            if _another_is_copying(self):
+                continue
+            topic.set(CLOSED)
+            _await_silence(self)
+            topic.create(topic.generation + 1, self.partitions, topic.description.replication, FILLING)
+            with closing(self.next_generation()) as copy:
+                begun = copy.ends()
+                _fill(self, copy, pending)
+                _verify(self, copy, pending, begun)
+            topic.set(FOR_EVER, topic.generation + 1)
+            topic.follow()
+        for generation in topic.generations():
+            if generation < topic.generation:
+                topic.delete(generation)
 
     def next_generation(self) -> KafkaLog:
         """Open the generation that is being filled, to fill it or to see its progress."""
@@ -557,31 +578,6 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
 
 # Erasing
-
-
-def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
-    """Blank slots: close the topic, copy it by slots into its next generation, open that, delete the topic.
-
-    Blanked bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
-    point the next call continues: a half-filled generation is filled further, and a generation behind the
-    open one is deleted. No process reads an incomplete generation or writes to a closed one.
-    """
-    topic = log.topic
-    while pending := _with_bodies(log, slots):
-        if _another_is_copying(log):
-            continue
-        topic.set(CLOSED)
-        _await_silence(log)
-        topic.create(topic.generation + 1, log.partitions, topic.description.replication, FILLING)
-        with closing(log.next_generation()) as copy:
-            begun = copy.ends()
-            _fill(log, copy, pending)
-            _verify(log, copy, pending, begun)
-        topic.set(FOR_EVER, topic.generation + 1)
-        topic.follow()
-    for generation in topic.generations():
-        if generation < topic.generation:
-            topic.delete(generation)
 
 
 def _with_bodies(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:

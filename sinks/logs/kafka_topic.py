@@ -133,7 +133,16 @@ def parse_kafka_url(url: str) -> KafkaTarget:
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise _bad(f"{topic[:60]!r} is no name of a topic")
     try:
-        told = {**_options(query), "servers": servers, "topic": topic}
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise _bad("what follows the question mark is not name=value") from None
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in OPTIONS or names.count(name) > 1:
+            why = "is given twice" if name in OPTIONS else "is no option"
+            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
+    try:
+        told = {**dict(pairs), "servers": servers, "topic": topic}
         target = msgspec.convert(told, KafkaTarget, strict=False)
     except msgspec.ValidationError as error:
         raise _bad(str(error)) from None
@@ -157,19 +166,6 @@ def check_private(target: KafkaTarget, hosts: list[str]) -> None:
             f"What goes to {strange[0]} would be readable on the way.",
             "Say ?security=SSL or SASL_SSL, or ?insecure=yes if that network is yours alone.",
         )
-
-
-def _options(query: str) -> dict[str, str]:
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
-    except ValueError:
-        raise _bad("what follows the question mark is not name=value") from None
-    names = [name for name, _ in pairs]
-    for name in names:
-        if name not in OPTIONS or names.count(name) > 1:
-            why = "is given twice" if name in OPTIONS else "is no option"
-            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
-    return dict(pairs)
 
 
 def _host(server: str) -> str:
