@@ -20,7 +20,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Recalled, Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_time
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.query.results import Answer
 

@@ -23,8 +23,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify

@@ -32,7 +32,7 @@ from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
-from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
+from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.state.vectors.choice import (
     EmbedderPlan,
     before_that,
@@ -96,7 +96,6 @@ class Embedding(Worker):
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
-        self._history = History(log)
         self._marks = OffsetMarks(home.embedding_path, log)
         self._opened: _Opened | None = None
         self._completed: Settings | None = None
@@ -139,7 +138,7 @@ class Embedding(Worker):
 
     def _prepare(self) -> tuple[EmbedQueue | None, bool]:
         """Return the queue of texts for the current embedder, and whether it takes over at the end."""
-        history = [configured.settings for configured in self._history.read()]
+        history = [configured.settings for configured in configured_on(self.log)]
         settings = history[-1]
         if settings != self._completed:  # Whoever changed them may have died before every partition had them.
             complete_settings(self.log)
