@@ -86,7 +86,25 @@ def decode(payload: bytes) -> Event:
         parsed = orjson.loads(payload)
     except orjson.JSONDecodeError as error:
         raise InvalidEvent("not_json", f"Not JSON: {error.msg}.") from None
-    return _typed(_known(parsed, payload))
+    root = "$"
+    try:
+        envelope = msgspec.convert(_known(parsed, payload), _Envelope)
+        root, body = "$.body", envelope.body
+        if body is not None:
+            kind = EVENT_TYPES[envelope.type].body
+            if isinstance(body, dict) and (strange := sorted(body.keys() - set(kind.__struct_fields__))):
+                # Said here, since msgspec's words for it end in the name, which cannot be told from a place.
+                raise InvalidEvent("invalid", f"$.body: the field {strange[0][:60]!r} is unknown.", "$.body")
+            body = msgspec.convert(body, kind)
+    except msgspec.ValidationError as error:
+        # The path in msgspec's message is that in the body, or in the envelope.
+        path = _PATH.search(str(error))
+        where = root + path[1].removeprefix("$") if path else root
+        said = _PATH.sub("", str(error))
+        raise InvalidEvent("invalid", f"{where}: {said[:300]}.", where) from None
+    event = Event(**msgspec.structs.asdict(envelope) | {"body": body})
+    check_event(event)
+    return event
 
 
 def event_of(payload: bytes) -> Event | None:
@@ -143,25 +161,3 @@ def _known(parsed: Any, payload: bytes) -> Any:
     for number, step in enumerate(events.UPCASTS.get(type_name, ())[version - 1 :], version + 1):
         parsed = {**step(parsed), "v": number}
     return parsed
-
-
-def _typed(parsed: Any) -> Event:
-    root = "$"
-    try:
-        envelope = msgspec.convert(parsed, _Envelope)
-        root, body = "$.body", envelope.body
-        if body is not None:
-            kind = EVENT_TYPES[envelope.type].body
-            if isinstance(body, dict) and (strange := sorted(body.keys() - set(kind.__struct_fields__))):
-                # Said here, since msgspec's words for it end in the name, which cannot be told from a place.
-                raise InvalidEvent("invalid", f"$.body: the field {strange[0][:60]!r} is unknown.", "$.body")
-            body = msgspec.convert(body, kind)
-    except msgspec.ValidationError as error:
-        # The path in msgspec's message is that in the body, or in the envelope.
-        path = _PATH.search(str(error))
-        where = root + path[1].removeprefix("$") if path else root
-        said = _PATH.sub("", str(error))
-        raise InvalidEvent("invalid", f"{where}: {said[:300]}.", where) from None
-    event = Event(**msgspec.structs.asdict(envelope) | {"body": body})
-    check_event(event)
-    return event

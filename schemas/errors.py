@@ -56,10 +56,9 @@ class InvalidScope(MemtapeError):
 
 
 class NotAdopted(MemtapeError):
-    """A repository whose origin or configuration names another repository's scope without permission.
+    """A repository whose origin or configuration names another repository's `scope` without permission.
 
-    `scope` is the scope, and `elsewhere` the folder that has it, None if only a repository at the same path
-    had it.
+    `elsewhere` is the folder that has it, None if only a repository at the same path had it.
     """
 
     def __init__(self, folder: str, scope: str, elsewhere: str | None) -> None:
@@ -70,7 +69,6 @@ class NotAdopted(MemtapeError):
             " `memtape project adopt project:NAME` gives it a memory of its own.",
         )
         self.scope = scope
-        self.elsewhere = elsewhere
 
 
 class OffsetOutOfRange(MemtapeError):

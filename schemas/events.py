@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
 
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import InvalidEvent
@@ -299,12 +298,6 @@ NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})
 """An edit without page or changes, a base for others."""
 
 
-def edit_of(**fields: str | Sequence[str] | None) -> Edited:
-    """Return an edit of these fields; a list without texts changes nothing."""
-    given = {name: it if it is None or isinstance(it, str) else tuple(it) for name, it in fields.items()}
-    return replace(NO_EDIT, **{name: None if value == () else value for name, value in given.items()})
-
-
 class Settled(_Body, frozen=True):
     """A person's answer to a conflict between two memories, by a captured id of each: the kept ones.
 
@@ -403,11 +396,10 @@ Body = (
 class EventType(NamedTuple):
     """The properties of all events of one type.
 
-    `has_scope` is false for an event sent to
-    each partition explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may
-    append it to `global`. `can_be_blank` says that the event can be erased. `effect` is what changes:
-    *nothing* for readers, the *views* alone, *answers* too (a search brings the views up to date first), or
-    *visible* rows (a reader applies the event to views that are behind).
+    `has_scope` is false for an event sent to each partition explicitly. `of_anyone` says that the event
+    states nothing of its own, so that anyone may append it to `global`. `can_be_blank` says that the event
+    can be erased. `effect` is what changes: *nothing* for readers, the *views* alone, *answers* too (a search
+    brings the views up to date first), or *visible* rows (a reader applies the event to views behind).
     """
 
     body: type[Body]

@@ -14,7 +14,7 @@ import orjson
 from memtape.schemas.events import CHILD, PEOPLE, Origin
 from memtape.schemas.ids import ROOT, is_slug
 from memtape.schemas.places import ZONE_END, ZONE_START
-from memtape.schemas.rows import ListedPage, PageRow, TreePage
+from memtape.schemas.rows import PageRow, TreePage
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.markdown import escape, quote
@@ -99,7 +99,11 @@ def _index(page: TreePage, row: PageRow) -> Iterator[str]:
     if page.children:
         told = [it for it in page.children if it.told]
         more = len(page.children) - len(told)
-        parts.append(["## Below", "", *(_child(it, row.slug) for it in told)])
+        parts.append(["## Below", ""])
+        for it in told:
+            hints = f" ({escape(one_line('; '.join(it.hints)))})" if it.hints else ""
+            said = f": {escape(one_line(it.summary))}" if it.summary else ""
+            parts[0].append(f"- {_link(it.title or it.name, it.name, row.slug)}{said}{hints}")
         parts[0] += [f"- {many(more, 'more page')}"] if more else []
     for title, ends in {"Leads to": page.edges, "Linked from": page.backlinks}.items():
         if ends:
@@ -107,16 +111,10 @@ def _index(page: TreePage, row: PageRow) -> Iterator[str]:
         for end in ends:
             place = _link(end.name, end.name, row.slug) if end.is_there else f"`{end.name}` (not there)"
             parts[-1].append(f"- {escape(end.relation)}: {place}")
-    for it in page.beside:
-        told_by = f"`{it.id}` by {escape(one_line(it.actor))} ({it.origin}) on {format_day(it.at)}"
-        parts.append(["## Another version", "", *quote(it.text), "", told_by])
+    for other in page.beside:
+        by = f"`{other.id}` by {escape(one_line(other.actor))} ({other.origin}) on {format_day(other.at)}"
+        parts.append(["## Another version", "", *quote(other.text), "", by])
     return iter([line for part in parts for line in (*part, "")][:-1])
-
-
-def _child(child: ListedPage, slug: str) -> str:
-    hints = f" ({escape(one_line('; '.join(child.hints)))})" if child.hints else ""
-    said = f": {escape(one_line(child.summary))}" if child.summary else ""
-    return f"- {_link(child.title or child.name, child.name, slug)}{said}{hints}"
 
 
 def _link(told: str, name: str, slug: str) -> str:

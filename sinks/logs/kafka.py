@@ -118,7 +118,7 @@ class KafkaLog(Log):
         self._ticks: set[tuple[int, int]] = set()
         self._producer: KafkaProducer | None = None
         self._consumer: KafkaConsumer | None = None
-        self._next: tuple[TopicPartition, int] | None = None
+        self._next: dict[TopicPartition, int] = {}
         self._closed = False
         self.topic = KafkaTopic(self.target, deadline_s)
         try:
@@ -484,9 +484,13 @@ class KafkaLog(Log):
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
         consumer, [place] = self._consumer_of(), self._places(partition)
-        consumer.assign([place])
-        if self._next != (place, offset):
+        if place not in self._next:
+            # A partition that was read stays assigned, with what was fetched of it, and is paused meanwhile.
+            self._next = {it: after for it, after in self._next.items() if it.topic == place.topic}
+            consumer.assign([*self._next, place])
+        if self._next.pop(place, None) != offset:
             consumer.seek(place, offset)
+        consumer.resume(place)
         deadline = time.monotonic() + self.deadline_s
         try:
             while not (records := consumer.poll(int(POLL_S * 1_000), max_records=count).get(place, [])):
@@ -504,13 +508,14 @@ class KafkaLog(Log):
             # The fetched records are in an unknown state: after a damaged batch the next poll never returns.
             self._drop_consumer()
             raise
+        consumer.pause(place)
         slots = [Slot(partition, record.offset, record.value or b"") for record in records]
         if slots[0].offset != offset or slots[-1].offset != offset + len(slots) - 1:
             raise DamagedLog(
                 f"{self._told(partition)} has no record at some offset from {offset} on.",
                 "It was compacted or written in transactions, as no log can be; copy it into a new topic.",
             )
-        self._next = place, offset + len(slots)
+        self._next[place] = offset + len(slots)
         return slots
 
     def _ends(self, *partitions: int) -> list[int]:
@@ -547,7 +552,7 @@ class KafkaLog(Log):
         return [TopicPartition(self.topic.name, number) for number in partitions or range(self.partitions)]
 
     def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer. It is assigned only the partition being read."""
+        """Return the consumer, which fetches only of the partition being read."""
         from kafka import KafkaConsumer
 
         if self._consumer is None:
@@ -565,7 +570,7 @@ class KafkaLog(Log):
         return self._consumer
 
     def _drop_consumer(self) -> None:
-        consumer, self._consumer, self._next = self._consumer, None, None
+        consumer, self._consumer, self._next = self._consumer, None, {}
         if consumer is not None:
             consumer.close()
 

@@ -25,7 +25,6 @@ from memtape.schemas.events import (
     Event,
     Linked,
     Origin,
-    edit_of,
     refs_of_edit,
 )
 from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
@@ -404,8 +403,10 @@ def _trust(world: Writer) -> int:
 
 
 def _edit(asked: NewPageAsks | EditPageAsks | AgentEditPageAsks) -> Edited:
-    """Return the fields of a page that are given; an agent that edits gives none."""
-    return edit_of(**{name: getattr(asked, name, None) for name in ("title", "summary", "hints", "refs")})
+    """Return the given fields of a page; an agent that edits gives none, and an empty list gives nothing."""
+    given = {name: getattr(asked, name, None) for name in ("title", "summary", "hints", "refs")}
+    texts = {name: it if isinstance(it, str) else tuple(it or ()) or None for name, it in given.items()}
+    return replace(NO_EDIT, **texts)
 
 
 def _check_free(scope: Scope | None, slug: str, hint: str) -> None:
