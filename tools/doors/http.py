@@ -104,10 +104,6 @@ def _refused(error: MemtapeError, status: HTTPStatus) -> Response:
     return Response(encoded(told), status_code=status, media_type=MEDIA_TYPE)
 
 
-def _ref(verb: Verb) -> dict[str, str]:
-    return {"$ref": REF.format(name=verb.asks.__name__)}
-
-
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the verbs."""
     asks: list[type[Asks]] = list(dict.fromkeys(verb.asks for verb in verbs().values()))
@@ -117,6 +113,7 @@ def openapi() -> dict[str, Any]:
             if field.extra.get("people"):
                 components[each.__name__]["properties"].pop(field.name)
     refused = {"description": "An error: a sentence, the next step, and a code."}
+    names = {method: REF.format(name=verb.asks.__name__) for method, verb in verbs().items()}
     paths = {
         f"{PATH}/{method}": {
             "post": {
@@ -124,7 +121,7 @@ def openapi() -> dict[str, Any]:
                 "summary": verb.summary,
                 "description": verb.details,
                 "parameters": [{"name": "scope", "in": "query", "schema": {"type": "string"}}],
-                "requestBody": {"content": {MEDIA_TYPE: {"schema": _ref(verb)}}},
+                "requestBody": {"content": {MEDIA_TYPE: {"schema": {"$ref": names[method]}}}},
                 "responses": {"200": {"description": "The answer."}, "404": refused, "422": refused},
             }
         }
