@@ -31,7 +31,7 @@ INDEX: dict[str, dict[str, str]] = {
         "admin tail": "",
         "admin diff": "diff",
     },
-    "status": {"overview": "", "status": "status", "admin stats": "stats"},
+    "status": {"overview": "", "status": "status"},
     "pages": {
         "tree draw": "draw_tree",
         "tree show": "read_page",
