@@ -59,7 +59,14 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
         except NotAdopted as error:  # It is raised before the command has done anything.
             if not is_asked():
                 raise
-            ask_to_adopt(error, home)
+            from memtape.tools.capture.project import adopt, set_apart
+
+            say(str(error), err=True)
+            if confirmed("Is this copy yours, and shall it use that memory?"):
+                adopt(Path.cwd(), Home(home), error.scope)
+            else:
+                own = f"It has a memory of its own, {set_apart(Path.cwd(), Home(home)).scope}"
+                say(f"{own}; `memtape project adopt {error.scope}` changes that.", err=True)
             _done(verb, asked, given, home)
 
 
@@ -100,21 +107,6 @@ def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
         print_json(document(verb, answer.document if failed else answer))
     if failed:
         sys.exit(1)
-
-
-def ask_to_adopt(error: NotAdopted, home: Path) -> None:
-    """Ask a person once whether a new copy of a repository shares its memory, and keep the answer."""
-    from memtape.tools.capture.project import adopt, set_apart
-
-    say(str(error), err=True)
-    if confirmed("Is this copy yours, and shall it use that memory?"):
-        adopt(Path.cwd(), Home(home), error.scope)
-    else:
-        apart = set_apart(Path.cwd(), Home(home))
-        say(
-            f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.",
-            err=True,
-        )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ as a captured turn. Nothing here knows a verb or the protocol.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -89,18 +90,12 @@ def quoted(text: str) -> str:
 
 def part_of(whole: str, start: int) -> str:
     """Return a text from character `start` on, as much as fits when quoted."""
-    fits, chars = 0, min(PART_CHARS, len(whole) - start)
-    if _shown_bytes(whole[start : start + chars]) <= PART_BYTES:
-        return whole[start : start + chars]
-    while chars - fits > 1:
-        middle = (fits + chars) // 2
-        is_in = _shown_bytes(whole[start : start + middle]) <= PART_BYTES
-        fits, chars = (middle, chars) if is_in else (fits, middle)
-    return whole[start : start + fits]
 
+    def shown_bytes(chars: int) -> int:
+        return len(without_tags(quoted(whole[start : start + chars])).encode("utf-8", "replace"))
 
-def _shown_bytes(text: str) -> int:
-    return len(without_tags(quoted(text)).encode("utf-8", "replace"))
+    sizes = range(min(PART_CHARS, len(whole) - start) + 1)
+    return whole[start : start + max(0, bisect_right(sizes, PART_BYTES, key=shown_bytes) - 1)]
 
 
 def result_piece(number: int, it: Result) -> str:

@@ -100,8 +100,8 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
-    counts = world.redactor.counts - before
-    return f"{redacted(counts)}\n\n{told}" if counts else told
+    taken_out = redacted(world.redactor.counts - before)
+    return told if taken_out in told else f"{taken_out}\n\n{told}"  # The lines of some verbs say so too.
 
 
 def _lines(tool: Tool, world: World, asked: Any, answer: Any) -> str:

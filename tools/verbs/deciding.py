@@ -533,7 +533,7 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
     if not found.conflicts:
         yield "No conflict waits." if not asked.settled else "There has been no conflict."
     elif world.door == "mcp":
-        yield "Only the user settles one: tell the user of `memtape settle`."
+        yield Step("Only the user settles one", "settle", "ID --keep A, B or both")
 
 
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:

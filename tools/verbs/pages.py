@@ -16,7 +16,6 @@ from memtape.schemas.ids import ROOT
 from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
 from memtape.tools.query import tree
@@ -208,7 +207,7 @@ def _tell_page(world: World, asked: Any, found: tree.PageShown) -> str:
     if row.diverged:
         others = ", ".join(f"`{id}`" for id in row.beside[:5])
         tail.append(f"Beside it stand {others}, which get_memory opens.")
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
+    return markdown.list_pieces("", lines, tail)
 
 
 VERBS = (

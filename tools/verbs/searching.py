@@ -218,9 +218,16 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
     elif not answer.results and answer.after:
         yield "Nothing more found."
     elif not answer.results:
-        yield _nothing(world.scope, answer.held, asked.as_of)
-        if asked.origins and answer.held:
-            yield "What is piped is captured as an agent's, unless --origin says whose it is."
+        if answer.held:
+            yield "Nothing found. Try fewer or other words; `memtape status` says what there is."
+            if asked.origins:
+                yield "What is piped is captured as an agent's, unless --origin says whose it is."
+        elif asked.as_of is not None:
+            yield f"{world.scope} held nothing then. `memtape status` says what there is now."
+        else:
+            elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
+            then = "`memtape capture` and `memtape import` add to it"
+            yield f"{told_scope(world.scope)} holds nothing yet. {then}; {elsewhere}"
         say_where_it_was(world)
     if answer.next is not None:
         say(f"For more, the same with --cursor {answer.next}", err=True)
@@ -229,16 +236,6 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
     if answer.lag:
         lacks = f"The views lack {many(answer.lag, 'event')}"
         say(f"{lacks}; what they say is found by words all the same.", err=True)
-
-
-def _nothing(scope: str, held: int, as_of: str | None) -> str:
-    if held:
-        return "Nothing found. Try fewer or other words; `memtape status` says what there is."
-    if as_of is not None:
-        return f"{scope} held nothing then. `memtape status` says what there is now."
-    elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    then = "`memtape capture` and `memtape import` add to it"
-    return f"{told_scope(scope)} holds nothing yet. {then}; {elsewhere}"
 
 
 def _result(number: int, result: Result) -> str:

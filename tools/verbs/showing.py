@@ -21,7 +21,6 @@ from memtape.schemas.scopes import check_scope, partition_of, scopes_read
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import query
-from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import printed_json, say
@@ -328,7 +327,7 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
     rest = len(text) - asked.from_char - len(part)
     follow = many(rest, "character follows", "characters follow")
     tail = [f"{follow}: get_memory with from_char={asked.from_char + len(part)}."] if rest > 0 else []
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
+    return markdown.list_pieces("", lines, tail)
 
 
 def _details(found: Opened) -> list[str]:
