@@ -123,10 +123,6 @@ INDEX: dict[str, dict[str, str]] = {
 _FILE_OF = {name: file for file, verbs in INDEX.items() for name in verbs}
 METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.items() if method}
 """The verbs by the client's method."""
-
-
-OVER_HTTP = {"capture": "capture", **METHODS}
-"""The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",
     "search_memories": "search",

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from memtape import __version__
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.tools.table import OVER_HTTP, VERBS
+from memtape.tools.table import METHODS, VERBS
 from memtape.tools.verb import Asks, Verb, document, encoded, fields_of
 from memtape.tools.world import World
 
@@ -37,7 +37,7 @@ Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 @cache
 def verbs() -> dict[str, Verb]:
     """Return the verbs by their names here: those of one project, and none that erases."""
-    found = {method: VERBS[name] for method, name in OVER_HTTP.items()}
+    found = {"capture": VERBS["capture"], **{method: VERBS[name] for method, name in METHODS.items()}}
     return {name: verb for name, verb in found.items() if verb.at == "project" and verb.effect != "erases"}
 
 
