@@ -180,7 +180,6 @@ def test_help_names_choices_in_their_order_and_what_is_required() -> None:
     assert "[debug|info|warning|error]" in call("run", "--help").output
     assert "[required]" in call("admin", "copy", "--help").output
     assert "[ID]..." in call("settle", "--help").output
-    assert "--quiet, --no-capture" in call("search", "--help").output
 
 
 def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> None:

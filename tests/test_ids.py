@@ -156,7 +156,7 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     memory.close()
     inside = ServedMemory(home, scope=B)
     assert TEXTS[FIRST] in inside.call("get_memory", {"id": FIRST[:8]}, tmp_path, "x")
-    assert "Noted: 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
+    assert "Noted the use of 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
     assert "Forgot 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")
     inside.close()
 

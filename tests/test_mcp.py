@@ -115,7 +115,7 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         parts = ("> The staging database", "source:", "trust 3 of 5", "do not follow", "by tester (agent)")
         assert all(part in found for part in (id, *parts, "<memtape>", "recall: "))
         recall = found.rpartition("recall: ")[2].strip()
-        assert "Noted: 1" in await told(client, "mark_used", ids=[id], recall=recall)
+        assert "Noted the use of 1" in await told(client, "mark_used", ids=[id], recall=recall)
         assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
         while "1 memory" not in await told(client, "memory_status"):  # The server projects meanwhile.

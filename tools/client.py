@@ -14,7 +14,7 @@ No verb is done here. Its file in `tools/verbs/` is imported when its method is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import MethodType
@@ -30,7 +30,7 @@ from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.table import METHODS, VERBS
-from memtape.tools.verb import Asks, fields_of
+from memtape.tools.verb import fields_of
 from memtape.tools.world import World
 
 if TYPE_CHECKING:
@@ -107,49 +107,27 @@ def _function(method: str, name: str) -> Any:
     """Return the function of a method, with the signature and the documentation that `help` shows."""
     from inspect import Parameter, Signature
 
-    def asked(self: World, /, *words: Any, **fields: Any) -> Any:
-        return verb.answer(self, _asked(method, verb.asks, words, fields))
-
     verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
-    hints, parameters = get_type_hints(verb.asks), [Parameter("self", kind)]
-    told = [(verb.run.__doc__ or verb.summary).strip(), ""]
-    for field in fields_of(verb.asks):
-        default = Parameter.empty if field.required else field.default
-        parameters.append(Parameter(field.name, kind, default=default, annotation=hints[field.name]))
-        told.append(f"    {field.name}: {field.help}")
-    asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", "\n".join(told)
-    asked.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    fields, hints = {field.name: field for field in fields_of(verb.asks)}, get_type_hints(verb.asks)
+    defaults = {name: Parameter.empty if it.required else it.default for name, it in fields.items()}
+    own = [Parameter(name, kind, default=defaults[name], annotation=hints[name]) for name in fields]
+    taken = Signature(own)
+
+    def asked(self: World, /, *words: Any, **named: Any) -> Any:
+        try:
+            given = taken.bind(*words, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{method}() {error}") from None
+        for field, its in given.items():
+            if isinstance(fields[field].kind, VarTupleType):  # One text is one value.
+                given[field] = (its,) if isinstance(its, str) else tuple(its)
+        return verb.answer(self, verb.asks(**given))
+
+    about = [f"    {it.name}: {it.help}" for it in fields.values()]
+    told = "\n".join([(verb.run.__doc__ or verb.summary).strip(), "", *about])
+    asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", told
+    asked.__signature__ = Signature([Parameter("self", kind), *own])  # type: ignore[attr-defined]
     return asked
-
-
-def _asked(method: str, asks: type[Asks], words: Sequence[Any], fields: Mapping[str, Any]) -> Asks:
-    """Return what a verb is asked: its fields by position in their order, or by name. Raises `TypeError`."""
-    names = asks.__struct_fields__
-    called = f"{method}()"
-    if len(words) > len(names):
-        raise TypeError(f"{called} takes at most {len(names)} arguments, and was given {len(words)}")
-    given = dict(zip(names, words, strict=False))
-    if twice := given.keys() & fields.keys():
-        raise TypeError(f"{called} got multiple values for argument {min(twice)!r}")
-    if unknown := fields.keys() - set(names):
-        raise TypeError(f"{called} got an unexpected keyword argument {min(unknown)!r}")
-    given |= fields
-    needed = [field.name for field in fields_of(asks) if field.required]
-    if missing := [field for field in needed if field not in given]:
-        told = f"argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}"
-        raise TypeError(f"{called} missing {len(missing)} required {told}")
-    many = _with_many_values(asks)
-    return asks(**{name: _values(its) if name in many else its for name, its in given.items()})
-
-
-@cache
-def _with_many_values(asks: type[Asks]) -> frozenset[str]:
-    return frozenset(field.name for field in fields_of(asks) if isinstance(field.kind, VarTupleType))
-
-
-def _values(given: Any) -> tuple[Any, ...]:
-    """Return the values of a field that takes many; one text is one value."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 for _method, _verb in METHODS.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -42,7 +42,7 @@ from memtape.tools.query.inspection import Explained, Opened, Whole
 from memtape.tools.query.looking import EdgeList, Given, Session
 from memtape.tools.query.results import Answer, Result
 from memtape.tools.query.standing import Order
-from memtape.tools.query.status import Stats, Status
+from memtape.tools.query.status import Status
 from memtape.tools.query.tree import (
     DrawnTree,
     LinkSaid,
@@ -51,20 +51,18 @@ from memtape.tools.query.tree import (
     TreeCheck,
     Written,
 )
-from memtape.tools.verb import (
-    Asks,
-)
-from memtape.tools.verbs.archiving import Aging, ArchivedNow
+from memtape.tools.verbs.aging import Aging, ArchivedNow, Project, ProjectChange
 from memtape.tools.verbs.capturing import (
     UseReceipt,
 )
-from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
+from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
 from memtape.tools.verbs.keeping import SettingsShown
-from memtape.tools.verbs.looking import Form, Occasion
 from memtape.tools.verbs.measuring import RetrieverName
-from memtape.tools.verbs.projects import Project, ProjectChange
-from memtape.tools.verbs.reading_log import LogSlot
-from memtape.tools.verbs.settling import ConflictOutcome
+from memtape.tools.verbs.searching import (
+    Form,
+    Occasion,
+)
+from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.world import World
 
 class Client(World):
@@ -90,77 +88,6 @@ class Client(World):
 
         ids: The ids of what you used.
         recall: The recall that returned them, as the search named it.
-        """
-    def read_log(
-        self,
-        partition: int | None = None,
-        offset: int | None = None,
-        limit: int = 20,
-        types: Sequence[str] = (),
-        follow: bool = False,
-    ) -> list[LogSlot]:
-        """Print events of the log as they stand: the last ones, or from an offset on.
-
-        partition: Read this partition, all scopes of it.
-        offset: Read from this offset on; needs --partition or a scope.
-        limit: The most events.
-        types: Only this type.
-        follow: Wait for more and print it as it comes, until interrupted.
-        """
-    def diff(self, before: str, after: str, every: bool = False) -> Diff:
-        """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
-
-        A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
-
-        every: Every scope, not just this project.
-        """
-    def context(
-        self,
-        budget_tokens: int = 2000,
-        form: Form = "prompt",
-        explain: bool = False,
-        as_of: str | None = None,
-        as_is: bool = False,
-        since: int | None = None,
-    ) -> ProjectContext:
-        """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
-
-        Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
-        languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
-        <!-- memtape:end -->.
-
-        budget_tokens: The most tokens of the text.
-        form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
-        explain: Say of each line where it comes from: a page of the vault, and the id.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
-        as_is: Project nothing first, for callers that cannot wait.
-        since: Only later captures of other sessions, from a time in microseconds.
-        """
-    def sessions(self, limit: int = 10) -> list[Session]:
-        """Instead list the latest sessions: when, who, what is left.
-
-        limit: The most that are listed.
-        """
-    def given(
-        self,
-        limit: int = 20,
-        session: str | None = None,
-        since: str | None = None,
-        searches: bool = False,
-        by: Occasion | None = None,
-        words: str = "",
-    ) -> list[Given]:
-        """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
-
-        A memory was used where an agent said so, or where its next answer carried specifics of the memory.
-        Results of searches are listed with --searches alone.
-
-        limit: The most that are listed.
-        session: Only what this session was given.
-        since: Only from then on: ISO 8601, or an age as 3d.
-        searches: List what was searched for too.
-        by: Only on this occasion.
-        words: Only questions with these words.
         """
     def search(
         self,
@@ -218,6 +145,54 @@ class Client(World):
         limit: The most that are listed.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
         """
+    def context(
+        self,
+        budget_tokens: int = 2000,
+        form: Form = "prompt",
+        explain: bool = False,
+        as_of: str | None = None,
+        as_is: bool = False,
+        since: int | None = None,
+    ) -> ProjectContext:
+        """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
+
+        Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
+        languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
+        <!-- memtape:end -->.
+
+        budget_tokens: The most tokens of the text.
+        form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
+        explain: Say of each line where it comes from: a page of the vault, and the id.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_is: Project nothing first, for callers that cannot wait.
+        since: Only later captures of other sessions, from a time in microseconds.
+        """
+    def sessions(self, limit: int = 10) -> list[Session]:
+        """Instead list the latest sessions: when, who, what is left.
+
+        limit: The most that are listed.
+        """
+    def given(
+        self,
+        limit: int = 20,
+        session: str | None = None,
+        since: str | None = None,
+        searches: bool = False,
+        by: Occasion | None = None,
+        words: str = "",
+    ) -> list[Given]:
+        """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
+
+        A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+        Results of searches are listed with --searches alone.
+
+        limit: The most that are listed.
+        session: Only what this session was given.
+        since: Only from then on: ISO 8601, or an age as 3d.
+        searches: List what was searched for too.
+        by: Only on this occasion.
+        words: Only questions with these words.
+        """
     def show(self, id: str, as_of: str | None = None) -> Opened:
         """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
@@ -254,6 +229,29 @@ class Client(World):
         around: An id, a time as ISO 8601, or an age as 3d.
         limit: The most that are listed.
         """
+    def read_log(
+        self,
+        partition: int | None = None,
+        offset: int | None = None,
+        limit: int = 20,
+        types: Sequence[str] = (),
+    ) -> list[LogSlot]:
+        """Print events of the log as they stand: the last ones, or from an offset on.
+
+        `memtape admin tail` follows new ones as they come.
+
+        partition: Read this partition, all scopes of it.
+        offset: Read from this offset on; needs --partition or a scope.
+        limit: The most events.
+        types: Only this type.
+        """
+    def diff(self, before: str, after: str, every: bool = False) -> Diff:
+        """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+        A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+
+        every: Every scope, not just this project.
+        """
     def status(self, as_of: str | None = None) -> Status:
         """Print on one screen the contents of the home, the state of each view, and the next step.
 
@@ -262,30 +260,6 @@ class Client(World):
 
         as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
         """
-    def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
-        """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
-
-        A use rate above 100 % says that recalls were used more than once.
-
-        since: From then on: ISO 8601, or an age as 3d.
-        scope: Only this scope, by default all of the home.
-        """
-    def projects(self) -> list[Project]:
-        """List all projects of this data folder, the last active first."""
-    def project_state(self) -> Project:
-        """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder."""
-    def rename(self, name: str) -> ProjectChange:
-        """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people."""
-    def finish(self, yes: bool = False) -> ProjectChange:
-        """Finish this project: all its texts are archived, as a whole.
-
-        Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
-        themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
-
-        yes: Do not ask.
-        """
-    def resume(self) -> ProjectChange:
-        """Go on with it: what was archived with it is found again."""
     def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
         """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
@@ -405,6 +379,22 @@ class Client(World):
         at: The dry run is of a pass at this later time, as ISO 8601.
         limit: The most groups that are told.
         """
+    def projects(self) -> list[Project]:
+        """List all projects of this data folder, the last active first."""
+    def project_state(self) -> Project:
+        """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder."""
+    def rename(self, name: str) -> ProjectChange:
+        """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people."""
+    def finish(self, yes: bool = False) -> ProjectChange:
+        """Finish this project: all its texts are archived, as a whole.
+
+        Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
+        themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
+
+        yes: Do not ask.
+        """
+    def resume(self) -> ProjectChange:
+        """Go on with it: what was archived with it is found again."""
     def verify(self, repair: bool = False) -> Verification:
         """Replay the log and compare it with the views, row by row and page by page.
 
@@ -516,50 +506,6 @@ class Client(World):
         """
     def compare_shadows(self) -> dict[str, Any]:
         """Instead compare what shadows answered beside the searches."""
-    def conflicts(self, settled: bool = False) -> ConflictList:
-        """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
-
-        A conflict is a pair of memories with different values of one thing; until it is settled, both are
-        found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves
-        the start context. Settling again overrules. A rule waits that was said for all projects ("In all my
-        projects, use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n
-        declines it for good, s leaves it. A rule for all projects holds in its own project either way; one
-        that may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale
-        lists a preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the
-        moment after 3 weeks; capturing its text again confirms a memory.
-
-        settled: Also what was settled or has expired.
-        """
-    def settle(
-        self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None
-    ) -> ConflictOutcome:
-        """Say which side of a contradiction holds.
-
-        conflict: The id of a conflict, or its first eight characters.
-        keep: Which side holds, as listed.
-        note: Why, for whoever looks later.
-        """
-    def accept(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
-        """Take the named rules, with --all every one that waits and is no paste.
-
-        ids: The ids of rules.
-        every: All rules that wait; alone, list what is settled too.
-        """
-    def decline(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
-        """Decline the named rules for good, with --all every one that waits.
-
-        ids: The ids of rules.
-        every: All rules that wait; alone, list what is settled too.
-        """
-    def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """List the rules that were proposed, each with its answer."""
-    def orders(self) -> list[Order]:
-        """List the orders about memory, as "never mention X again"."""
-    def stale(self, limit: int = 10) -> list[MemoryRow]:
-        """List what was neither said nor used for long, the most used first.
-
-        limit: The most that are listed.
-        """
     def forget(self, id: str, reason: str | None = None, only: bool = False) -> DecidedIds:
         """Hide a memory or turn, until it is restored. The log keeps it.
 
@@ -620,11 +566,51 @@ class Client(World):
         id: The id of a memory or turn, or its first eight characters.
         only: With --unfold: let this capture alone stand apart.
         """
+    def conflicts(self, settled: bool = False) -> ConflictList:
+        """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
+
+        A conflict is a pair of memories with different values of one thing; until it is settled, both are
+        found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves
+        the start context. Settling again overrules. A rule waits that was said for all projects ("In all my
+        projects, use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n
+        declines it for good, s leaves it. A rule for all projects holds in its own project either way; one
+        that may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale
+        lists a preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the
+        moment after 3 weeks; capturing its text again confirms a memory.
+
+        settled: Also what was settled or has expired.
+        """
+    def settle(
+        self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None
+    ) -> ConflictOutcome:
+        """Say which side of a contradiction holds.
+
+        conflict: The id of a conflict, or its first eight characters.
+        keep: Which side holds, as listed.
+        note: Why, for whoever looks later.
+        """
+    def accept(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+        """Take the named rules, with --all every one that waits and is no paste.
+
+        ids: The ids of rules.
+        every: All rules that wait; alone, list what is settled too.
+        """
+    def decline(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+        """Decline the named rules for good, with --all every one that waits.
+
+        ids: The ids of rules.
+        every: All rules that wait; alone, list what is settled too.
+        """
+    def proposals(self) -> list[tuple[Proposal, Answered]]:
+        """List the rules that were proposed, each with its answer."""
+    def orders(self) -> list[Order]:
+        """List the orders about memory, as "never mention X again"."""
+    def stale(self, limit: int = 10) -> list[MemoryRow]:
+        """List what was neither said nor used for long, the most used first.
+
+        limit: The most that are listed.
+        """
 
 @cache
 def _function(method: str, name: str) -> Any: ...
-def _asked(method: str, asks: type[Asks], words: Sequence[Any], fields: Mapping[str, Any]) -> Asks: ...
-@cache
-def _with_many_values(asks: type[Asks]) -> frozenset[str]: ...
-def _values(given: Any) -> tuple[Any, ...]: ...
 def _first_settings(home: Home) -> Settings: ...

@@ -14,25 +14,24 @@ from memtape.tools.verb import Verb
 
 INDEX: dict[str, dict[str, str]] = {
     "capturing": {"capture": "", "agents used": "use"},
-    "reading_log": {"log": "read_log", "admin tail": "", "admin diff": "diff"},
-    "looking": {"context": "context", "log --sessions": "sessions", "agents given": "given"},
-    "searching": {"search": "search", "search -": "recent"},
+    "searching": {
+        "search": "search",
+        "search -": "recent",
+        "context": "context",
+        "log --sessions": "sessions",
+        "agents given": "given",
+    },
     "showing": {
         "show": "show",
         "show --whole": "whole",
         "show --why": "why",
         "show --edges": "edges",
         "show --around": "timeline",
+        "log": "read_log",
+        "admin tail": "",
+        "admin diff": "diff",
     },
-    "status": {"overview": "", "status": "status", "admin stats": "stats"},
-    "projects": {
-        "project list": "projects",
-        "project scope": "project_state",
-        "project name": "rename",
-        "project finish": "finish",
-        "project finish --undo": "resume",
-        "project adopt": "",
-    },
+    "status": {"overview": "", "status": "status"},
     "pages": {
         "tree draw": "draw_tree",
         "tree show": "read_page",
@@ -43,12 +42,18 @@ INDEX: dict[str, dict[str, str]] = {
         "tree move": "move_page",
         "tree link": "link_pages",
     },
-    "archiving": {
+    "aging": {
         "archive": "archive",
         "archive --undo": "unarchive",
         "archive --list": "archived",
         "admin lifecycle": "lifecycle",
         "admin lifecycle --set": "",
+        "project list": "projects",
+        "project scope": "project_state",
+        "project name": "rename",
+        "project finish": "finish",
+        "project finish --undo": "resume",
+        "project adopt": "",
     },
     "keeping": {
         "run": "",
@@ -59,14 +64,15 @@ INDEX: dict[str, dict[str, str]] = {
         "page": "",
     },
     "erasing": {"erase": "", "verify --erased": "", "admin prune": "prune"},
-    "embedding": {
+    "folding": {
         "admin embedder status": "embedder",
         "admin embedder set": "",
         "admin embedder retry": "",
         "admin embedder rollback": "",
         "admin refold": "refold",
+        "admin consolidate": "consolidate",
+        "admin distill": "distill",
     },
-    "consolidating": {"admin consolidate": "consolidate", "admin distill": "distill"},
     "measuring": {
         "admin eval": "",
         "admin eval --inject": "",
@@ -93,15 +99,6 @@ INDEX: dict[str, dict[str, str]] = {
         "agents pause": "",
         "agents resume": "",
     },
-    "settling": {
-        "settle -": "conflicts",
-        "settle --keep": "settle",
-        "settle --accept": "accept",
-        "settle --decline": "decline",
-        "settle --rules": "proposals",
-        "settle --orders": "orders",
-        "settle --stale": "stale",
-    },
     "deciding": {
         "forget": "forget",
         "forget --list": "hidden",
@@ -112,6 +109,13 @@ INDEX: dict[str, dict[str, str]] = {
         "update --by": "say_replaced",
         "update --holds": "say_holds",
         "update --unfold": "unfold",
+        "settle -": "conflicts",
+        "settle --keep": "settle",
+        "settle --accept": "accept",
+        "settle --decline": "decline",
+        "settle --rules": "proposals",
+        "settle --orders": "orders",
+        "settle --stale": "stale",
     },
 }
 """The verbs of each file, by name, with the client's method (empty for none)."""
@@ -119,10 +123,6 @@ INDEX: dict[str, dict[str, str]] = {
 _FILE_OF = {name: file for file, verbs in INDEX.items() for name in verbs}
 METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.items() if method}
 """The verbs by the client's method."""
-
-
-OVER_HTTP = {"capture": "capture", **METHODS}
-"""The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",
     "search_memories": "search",

@@ -7,7 +7,7 @@ know no verb. The verbs stand in `tools/verbs/`, and `tools/table.py` finds them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from inspect import cleandoc, signature
 from textwrap import dedent
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -22,6 +22,8 @@ Place = Literal["project", "home", "folder"]
 """What a command works on: a project with a speaker, the whole home, or the folder, which it opens."""
 Output = Iterator[Any]
 """What a command yields: the document of `--json`, which ends there, then the lines for people."""
+Lines = Iterable["str | Step"]
+"""An answer for people and agents: lines, and next steps."""
 
 Text = Annotated[str, Meta(max_length=1_000)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
@@ -34,26 +36,18 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
     as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
     `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices`
-    are its values. `also` is a second name of its option. `of` is what its ids name: capture, conflict, rule.
-    A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    are its values. `of` is what its ids name: capture, conflict, rule. A `hidden` option is in no help.
+    `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
 
-def rare(help: str, most: int | None = None, **extra: Any) -> Meta:
-    """Describe a field that agents see only where every tool is listed."""
-    return said(help, most, rare=True, **extra)
-
-
-def people(help: str, most: int | None = None, **extra: Any) -> Meta:
-    """Describe a field that no agent has."""
-    return said(help, most, people=True, **extra)
-
-
-def inside(help: str) -> Meta:
-    """Describe a field that Python alone has."""
-    return said(help, inside=True, people=True)
-
+rare = partial(said, rare=True)
+"""Describes a field that agents see only where every tool is listed."""
+people = partial(said, people=True)
+"""Describes a field that no agent has."""
+inside = partial(said, inside=True, people=True)
+"""Describes a field that Python alone has."""
 
 Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64, of="capture")]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
@@ -68,17 +62,30 @@ class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """What a verb is asked; anything else is refused. Fields without a default come first, as words."""
 
 
+class Step(NamedTuple):
+    """A next step after an answer: its purpose, a verb and its words. Each door names the verb as it does."""
+
+    what: str
+    verb: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: memtape {self.verb} {self.words}"
+
+
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called.
 
-    `tell` returns the answer in Markdown. `asks` narrows the verb's.
+    `tell` returns the answer in Markdown. Without it an agent is told the lines for people; `quotes` says
+    that these hold words of others. `asks` narrows the verb's.
     """
 
     description: str
-    tell: Callable[[Any, Any, Any], str] = lambda world, asked, answer: str(answer)
+    tell: Callable[[Any, Any, Any], str] | None = None
     idempotent: bool = True
     common: bool = True
     asks: type[Asks] | None = None
+    quotes: bool = False
 
 
 FOR_PROGRAMS = ("Returns ", "Raises ")
@@ -104,7 +111,7 @@ class Verb(NamedTuple):
 
     name: str
     run: Callable[..., Any]
-    lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
+    lines: Callable[[Any, Any, Any], Lines] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
     tool: Offer | None = None
@@ -147,8 +154,8 @@ class Verb(NamedTuple):
 
     @property
     def example(self) -> str:
-        """Commands, a line each."""
-        return dedent(self.paragraphs[1])
+        """Commands, a line each; the command's first verb has those of all that its options select."""
+        return "" if self.mode else dedent(self.paragraphs[1])
 
     @property
     def details(self) -> str:
@@ -162,7 +169,7 @@ class Verb(NamedTuple):
 
     @property
     def _rest(self) -> list[str]:
-        return [" ".join(told.split()) for told in self.paragraphs[2:]]
+        return [" ".join(told.split()) for told in self.paragraphs[1 if self.mode else 2 :]]
 
     def answer(self, world: Any, asked: Asks) -> Any:
         """Do the verb as it is asked."""

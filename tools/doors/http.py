@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from memtape import __version__
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.tools.table import OVER_HTTP, VERBS
+from memtape.tools.table import METHODS, VERBS
 from memtape.tools.verb import Asks, Verb, document, encoded, fields_of
 from memtape.tools.world import World
 
@@ -38,7 +38,7 @@ Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 @cache
 def verbs() -> dict[str, Verb]:
     """Return the verbs by their names here: those of one project, and none that erases."""
-    found = {method: VERBS[name] for method, name in OVER_HTTP.items()}
+    found = {"capture": VERBS["capture"], **{method: VERBS[name] for method, name in METHODS.items()}}
     return {name: verb for name, verb in found.items() if verb.at == "project" and verb.effect != "erases"}
 
 
@@ -113,10 +113,6 @@ def _refused(error: MemtapeError, status: HTTPStatus) -> Response:
     return Response(encoded(told), status_code=status, media_type=MEDIA_TYPE)
 
 
-def _ref(verb: Verb) -> dict[str, str]:
-    return {"$ref": REF.format(name=verb.asks.__name__)}
-
-
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the verbs."""
     asks: list[type[Asks]] = list(dict.fromkeys(verb.asks for verb in verbs().values()))
@@ -126,6 +122,7 @@ def openapi() -> dict[str, Any]:
             if field.extra.get("people"):
                 components[each.__name__]["properties"].pop(field.name)
     refused = {"description": "An error: a sentence, the next step, and a code."}
+    names = {method: REF.format(name=verb.asks.__name__) for method, verb in verbs().items()}
     paths = {
         f"{PATH}/{method}": {
             "post": {
@@ -133,7 +130,7 @@ def openapi() -> dict[str, Any]:
                 "summary": verb.summary,
                 "description": verb.details,
                 "parameters": [{"name": "scope", "in": "query", "schema": {"type": "string"}}],
-                "requestBody": {"content": {MEDIA_TYPE: {"schema": _ref(verb)}}},
+                "requestBody": {"content": {MEDIA_TYPE: {"schema": {"$ref": names[method]}}}},
                 "responses": {"200": {"description": "The answer."}, "404": refused, "422": refused},
             }
         }

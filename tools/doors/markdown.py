@@ -6,7 +6,9 @@ as a captured turn. Nothing here knows a verb or the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from memtape.schemas.events import Origin
@@ -20,7 +22,6 @@ from memtape.tools.query.telling import other_wordings
 
 if TYPE_CHECKING:
     from memtape.tools.query.results import Result
-    from memtape.tools.world import World
 
 MAX_ANSWER_BYTES = 36_000
 """Below the smallest limit of hosts for a result: 40,000 characters, or 10,000 tokens at 4 bytes each."""
@@ -68,12 +69,17 @@ def listed(found: Sequence[Result], scope: str, order: str) -> str:
 
 
 def list_pieces(
-    head: str, pieces: Sequence[str], tail: Sequence[str] = (), then: str = "ask with a smaller limit"
+    head: str,
+    pieces: Sequence[str],
+    tail: Sequence[str] = (),
+    then: str = "ask with a smaller limit",
+    between: str = "\n\n",
 ) -> str:
-    """Return an answer of quoted pieces, as many as fit, between a head and a tail."""
-    fit = fitting(pieces)
+    """Return an answer of quoted pieces, as many as fit but at least one, between a head and a tail."""
+    sizes = accumulate(len(without_tags(piece).encode()) + 2 for piece in pieces)
+    fit = pieces[: max(1, sum(size <= MAX_ANSWER_BYTES - 1_000 for size in sizes))]
     left = [f"{len(pieces) - len(fit)} more did not fit; {then}."] if len(fit) < len(pieces) else []
-    told = [f"{head} {DATA_NOT_ORDERS}".strip(), wrap("\n\n".join(fit))]
+    told = [f"{head} {DATA_NOT_ORDERS}".strip(), wrap(between.join(fit))]
     return "\n\n".join([*told, "\n".join([*left, *tail])]).rstrip()
 
 
@@ -84,63 +90,29 @@ def quoted(text: str) -> str:
 
 def part_of(whole: str, start: int) -> str:
     """Return a text from character `start` on, as much as fits when quoted."""
-    fits, chars = 0, min(PART_CHARS, len(whole) - start)
-    if _shown_bytes(whole[start : start + chars]) <= PART_BYTES:
-        return whole[start : start + chars]
-    while chars - fits > 1:
-        middle = (fits + chars) // 2
-        is_in = _shown_bytes(whole[start : start + middle]) <= PART_BYTES
-        fits, chars = (middle, chars) if is_in else (fits, middle)
-    return whole[start : start + fits]
+
+    def shown_bytes(chars: int) -> int:
+        return len(without_tags(quoted(whole[start : start + chars])).encode("utf-8", "replace"))
+
+    sizes = range(min(PART_CHARS, len(whole) - start) + 1)
+    return whole[start : start + max(0, bisect_right(sizes, PART_BYTES, key=shown_bytes) - 1)]
 
 
-def _shown_bytes(text: str) -> int:
-    return len(without_tags(quoted(text)).encode("utf-8", "replace"))
-
-
-def fitting(pieces: Iterable[str]) -> list[str]:
-    """Return the first pieces within the limit of an answer, at least one."""
-    taken: list[str] = []
-    size = 0
-    for piece in pieces:
-        size += len(without_tags(piece).encode()) + 2
-        if size > MAX_ANSWER_BYTES - 1_000 and taken:
-            break
-        taken.append(piece)
-    return taken
-
-
-def cut_text(text: str) -> str:
-    """Return a text visible, in at most `MAX_RESULT_CHARS` characters."""
-    shown = visible(text)
-    return shown if len(shown) <= MAX_RESULT_CHARS else shown[: MAX_RESULT_CHARS - 1] + "…"
-
-
-def result_piece(number: int, result: Result) -> str:
+def result_piece(number: int, it: Result) -> str:
     """Return a result as Markdown: id, kind, time, speaker, source and the quoted text."""
-    text = cut_text(result.text if result.matched is None else result.matched.text)
-    beside = "".join(f"\n{quoted(line)}" for line in other_wordings(result))
-    it = result
+    text = visible(it.text if it.matched is None else it.matched.text)
+    if len(text) > MAX_RESULT_CHARS:
+        text = text[: MAX_RESULT_CHARS - 1] + "…"
+    beside = "".join(f"\n{quoted(line)}" for line in other_wordings(it))
     told = [] if it.sums else [about(it.kind, it.at, it.actor, it.origin, it.source, it.path)]
-    if result.confirmations:
-        told.append(f"confirmed {result.confirmations}x")
-    if result.again:
-        told.append(f"said {result.again + 1} times")
-    told += [name_of(mark, 200) for mark in result.marks]
-    if result.scope == GLOBAL:
+    if it.confirmations:
+        told.append(f"confirmed {it.confirmations}x")
+    if it.again:
+        told.append(f"said {it.again + 1} times")
+    told += [name_of(mark, 200) for mark in it.marks]
+    if it.scope == GLOBAL:
         told.append(GLOBAL)
-    return f"{number}. `{result.id}` · {' · '.join(told)}\n{quoted(text)}{beside}"
-
-
-def hidden_told(id: str) -> str:
-    """Return that a capture is hidden, and how it is shown."""
-    again = f"If the user wants it again: restore_memory `{id}`"
-    return f"but hidden: the same was forgotten, and no search finds it. {again}"
-
-
-def profile_told(world: World) -> str:
-    """Return the note about the capture profile for an agent, empty for the usual profile."""
-    return f" {world.profile.told}" if world.profile.told else ""
+    return f"{number}. `{it.id}` · {' · '.join(told)}\n{quoted(text)}{beside}"
 
 
 def about(kind: str, at: int, actor: str, origin: Origin, source: str | None, path: str | None) -> str:

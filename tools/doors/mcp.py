@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
 from memtape.tools import query
+from memtape.tools.doors import markdown
 from memtape.tools.query.telling import redacted
 from memtape.tools.table import TOOLS, VERBS
 from memtape.tools.verb import Asks, Offer, Verb, VerbField, fields_of
@@ -94,12 +95,28 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
         if tool.verb.effect != "reads" and hasattr(asked, "id"):
             _hold_global(world, asked.id)
         asked, note = _bounded(tool, asked)
-        told = note + tool.offer.tell(world, asked, tool.verb.answer(world, asked))
+        tell = tool.offer.tell or partial(_lines, tool)
+        told = note + tell(world, asked, tool.verb.answer(world, asked))
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
-    counts = world.redactor.counts - before
-    return f"{redacted(counts)}\n\n{told}" if counts else told
+    taken_out = redacted(world.redactor.counts - before)
+    return told if taken_out in told else f"{taken_out}\n\n{told}"  # The lines of some verbs say so too.
+
+
+def _lines(tool: Tool, world: World, asked: Any, answer: Any) -> str:
+    """Return the lines for people, quoted if others' words are in them; a next step names an agent's tool."""
+    said, steps = list[str](), list[str]()
+    assert tool.verb.lines is not None
+    for it in tool.verb.lines(world, asked, answer):
+        if isinstance(it, str):
+            said.append(it)
+        else:
+            own = next((name for name, verb in TOOLS.items() if verb == it.verb), "")
+            steps.append(f"{it.what}: {own} `{it.words}`" if own else f"For the user: {it}")
+    if not tool.offer.quotes:
+        return "\n".join((*said, *steps))
+    return markdown.list_pieces("", [markdown.quoted(line) for line in said], steps, between="\n")
 
 
 def _asked(name: str, tool: Tool, arguments: dict[str, Any]) -> Any:
@@ -112,15 +129,12 @@ def _asked(name: str, tool: Tool, arguments: dict[str, Any]) -> Any:
         return msgspec.convert(arguments, tool.asks, strict=False)
     except msgspec.ValidationError as error:
         found = re.search(r"`\$\.(\w+)", str(error))
-        values = _values(schema_of(tool)["properties"].get(found[1], {})) if found else ()
+        schema = schema_of(tool)["properties"].get(found[1], {}) if found else {}
+        values = schema.get("enum") or schema.get("items", {}).get("enum") or ()
         hint = takes if not found else "Look at the tool's schema."
         if found and values:
             hint = f"{found[1]} takes {', '.join(values)}."
         raise MemtapeError(f"{name} was called wrongly: {error}.", hint) from None
-
-
-def _values(schema: dict[str, Any]) -> list[str]:
-    return schema.get("enum") or schema.get("items", {}).get("enum") or []
 
 
 def _bounded(tool: Tool, asked: Any) -> tuple[Any, str]:

@@ -22,8 +22,7 @@ from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.client import Client
-from memtape.tools.verb import Asks, Place, Verb, VerbField
-from memtape.tools.verb import fields_of as all_fields_of
+from memtape.tools.verb import Place, Verb, VerbField, fields_of
 
 ORIGINS = get_args(Origin)
 COMPLETED = 50
@@ -37,14 +36,34 @@ def parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
     """Return the words and options of a command of one verb, or of several that its options select."""
     own: dict[str, click.Option] = {}
     for verb in verbs:
-        if verb.mode.startswith("--") and not _takes(verb, verb.mode):
-            names = [verb.mode, _key(verb.mode)]
-            own.setdefault(verb.mode, click.Option(names, is_flag=True, help=verb.summary))
-        for field in fields_of(verb.asks):
-            if not _is_word(field):
-                own.setdefault(_option_of(field), _option(field, needed=field.required and len(verbs) == 1))
+        options = _options_of(verb)
+        if verb.mode.startswith("--") and verb.mode not in options:
+            selects = click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.summary)
+            own.setdefault(verb.mode, selects)
+        for name, field in options.items():
+            own.setdefault(name, _option(name, field, needed=field.required and len(verbs) == 1))
     common = [option for option in _common(verbs[0].at) if option.opts[0] not in own]
-    return [*_words_of(verbs), *own.values(), *common]
+    return [*_words_parameter(verbs), *own.values(), *common]
+
+
+def _words_of(verb: Verb) -> list[VerbField]:
+    """Return the fields given as words: those that are required and no option, or say so."""
+    given = (it for it in fields_of(verb.asks) if not it.extra.get("inside"))
+    return [it for it in given if it.extra.get("argument", it.required and "option" not in it.extra)]
+
+
+def _options_of(verb: Verb) -> dict[str, VerbField]:
+    """Return the fields given by options, by the names of the options."""
+    words = {field.name for field in _words_of(verb)}
+    named: dict[str, VerbField] = {}
+    for field in fields_of(verb.asks):
+        if field.name not in words and not field.extra.get("inside"):
+            named[field.extra.get("option") or "--" + _singular(field).replace("_", "-")] = field
+    return named
+
+
+def _singular(field: VerbField) -> str:
+    return field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -92,32 +111,14 @@ def _common(at: Place) -> list[click.Option]:
     return [*(speaker if at == "project" else []), home, as_json, profile_option()]
 
 
-def fields_of(asks: type[Asks]) -> list[VerbField]:
-    """Return the fields that a command has."""
-    return [field for field in all_fields_of(asks) if not field.extra.get("inside")]
-
-
-def _is_word(field: VerbField) -> bool:
-    """Whether a field is given as a word: it is required and no option, or says so."""
-    return field.extra.get("argument", False) or (field.required and "option" not in field.extra)
-
-
-def _option_of(field: VerbField) -> str:
-    """Return the option by which a field is given."""
-    if "option" in field.extra:
-        return str(field.extra["option"])
-    name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
-    return "--" + name.replace("_", "-")
-
-
 def _key(option: str) -> str:
     """Return the name under which click gives an option's value."""
     return "given_" + option.lstrip("-").replace("-", "_")
 
 
-def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
+def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
     """Return the parameter of a command's words, named as those of its first verb; none without words."""
-    named = [[field for field in fields_of(verb.asks) if _is_word(field)] for verb in verbs]
+    named = [_words_of(verb) for verb in verbs]
     longest = max(named, key=len)
     if not longest:
         return []
@@ -129,27 +130,23 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
         if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
             told[-1] += "..."
-    completes = _completion(longest[0])
+    kind = _values(longest[0].kind, longest[0].extra)  # A shell completes files and choices, else latest ids.
+    completes = kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
 
 
 def _metavar(field: VerbField) -> str:
-    name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
     choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
-    return str(field.extra.get("metavar") or choices or name.upper())
+    return str(field.extra.get("metavar") or choices or _singular(field).upper())
 
 
-def _option(field: VerbField, *, needed: bool = False) -> click.Option:
+def _option(name: str, field: VerbField, *, needed: bool) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
-    name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
-    key, more = _key(name), dict[str, Any]()
-    more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
+    key, many = _key(name), isinstance(field.kind, inspect.VarTupleType)
+    hidden = field.extra.get("hidden", False)
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
-        hidden = field.extra.get("hidden", False)
-        names = filter(None, [both, field.extra.get("also"), key])
-        return click.Option(list(names), is_flag=True, default=field.default, help=field.help, hidden=hidden)
-    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
+        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
     default = None if field.required else field.default
     return click.Option(
         [name, key],
@@ -157,10 +154,11 @@ def _option(field: VerbField, *, needed: bool = False) -> click.Option:
         default=default,
         required=needed,
         show_default=default not in (None, (), "", 0),
-        type=_values(inner, field.extra),
+        type=_values(field.kind, field.extra),
         help=f"{field.help} May be repeated." if many else field.help,
-        hidden=field.extra.get("hidden", False),
-        **more,
+        hidden=hidden,
+        envvar=field.extra.get("envvar"),
+        metavar=field.extra.get("metavar"),
     )
 
 
@@ -171,7 +169,7 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
     if "path" in extra:
         return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
     match kind:
-        case inspect.Metadata(type=inner):
+        case inspect.Metadata(type=inner) | inspect.VarTupleType(item_type=inner):
             return _values(inner, extra)
         case inspect.UnionType(types=types):
             return _values(next(inner for inner in types if not isinstance(inner, inspect.NoneType)), extra)
@@ -183,13 +181,6 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
             return click.FloatRange(low, high)
         case _:
             return str
-
-
-def _completion(field: VerbField) -> Any:
-    """Return how a shell completes a command's words: by their type (files, choices) or by latest ids."""
-    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
-    kind = _values(inner, field.extra)
-    return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
 
 
 def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -216,29 +207,18 @@ def chosen(verbs: Sequence[Verb], given: Given) -> Verb:
     """Return the verb that the options select: that of one option, else the first, or that without words."""
     selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
     # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
-    others = {it.mode: [other for other in selected if other is not it] for it in selected}
-    selected = [it for it in selected if not any(_takes(other, it.mode) for other in others[it.mode])]
+    taken = [it for it in selected for other in selected if other is not it and it.mode in _options_of(other)]
+    selected = [it for it in selected if it not in taken]
     if len(selected) > 1:
         raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
     if selected:
         return selected[0]
-    bare = next((verb for verb in verbs if verb.mode == "-"), None)
-    main = next((verb for verb in verbs if not verb.mode), None)
-    if main is None or (bare is not None and not given.get("words")):
-        if bare is None:
-            raise click.UsageError(f"Give one of {_listed([verb.mode for verb in verbs])}.")
-        return bare
-    return main
-
-
-def _takes(verb: Verb, option: str) -> bool:
-    return any(_option_of(field) == option for field in fields_of(verb.asks) if not _is_word(field))
-
-
-def _needs(verb: Verb, place: int) -> bool:
-    """Whether a verb needs a word at a place."""
-    words = [field for field in fields_of(verb.asks) if _is_word(field)]
-    return len(words) > place and words[place].required
+    by_mode = {verb.mode: verb for verb in verbs}
+    main, bare = by_mode.get(""), by_mode.get("-")
+    found = bare if main is None or (bare is not None and not given.get("words")) else main
+    if found is None:
+        raise click.UsageError(f"Give one of {_listed(list(by_mode))}.")
+    return found
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -247,28 +227,27 @@ def _listed(names: Sequence[str]) -> str:
 
 def asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
-    fields, words, values = fields_of(verb.asks), list(given.get("words", ())), dict[str, Any]()
-    own = {_option_of(field): field for field in fields if not _is_word(field)}
-    taken = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
-    for option in sorted(taken.difference(own, (verb.mode,))):
-        if _is_given(option):
-            takers = [other.mode or "words" for other in verbs if _takes(other, option)]
+    own, words, values = _options_of(verb), list(given.get("words", ())), dict[str, Any]()
+    for option in sorted({option for other in verbs for option in _options_of(other)}):
+        if option not in own and option != verb.mode and _is_given(option):
+            takers = [other.mode or "words" for other in verbs if option in _options_of(other)]
             if verb.mode.startswith("--"):
                 raise click.UsageError(f"{option} does not go with {verb.mode}.")
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")
     with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
-    for place, field in enumerate(field for field in fields if _is_word(field)):
+    for place, field in enumerate(_words_of(verb)):
         if isinstance(field.kind, inspect.VarTupleType):
             values[field.name], words = tuple(words), []
         elif words:
             values[field.name] = _word(field, words.pop(0))
         if field.required and values.get(field.name, ()) == ():
-            others = [it.mode for it in verbs if not verb.mode and it.mode and not _needs(it, place)]
+            needs = [it.mode for it in verbs if any(it.required for it in _words_of(it)[place : place + 1])]
+            others = [it.mode for it in verbs if not verb.mode and it.mode and it.mode not in needs]
             instead = f"; without it, {'one of ' * (len(others) > 1)}{_listed(others)}" if others else ""
             raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
     if words:
         told = f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)}){with_option}"
-        takers = [it.mode for it in verbs if verb.mode == "-" and any(map(_is_word, fields_of(it.asks)))]
+        takers = [it.mode for it in verbs if verb.mode == "-" and _words_of(it)]
         raise click.UsageError(told + (f"; they go with one of {_listed(takers)}." if takers else "."))
     values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
     if missing := [option for option, field in own.items() if field.required and field.name not in values]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
@@ -18,7 +18,6 @@ ListedT = TypeVar("ListedT")
 
 LEAST_RATED_S = 0.5
 """A shorter duration gives no rate."""
-LEVELS = ("debug", "info", "warning", "error")
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -54,21 +53,21 @@ def printed_json(value: Any, *, indent: bool = True) -> bool:
     return is_json()
 
 
-def say_some(
-    found: Sequence[ListedT],
-    line: Callable[[ListedT], str],
-    title: str = "",
-    most: int = 50,
-    *,
-    err: bool = False,
-) -> None:
-    """Print under a title a line for each of the first of many, and the number of the rest."""
+def some(
+    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50
+) -> Iterator[str]:
+    """Yield under a title a line for each of the first of many, and the number of the rest."""
     if found and title:
-        say(title, err=err)
-    for one in found[:most]:
-        say(line(one), err=err)
+        yield title
+    yield from map(line, found[:most])
     if len(found) > most:
-        say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
+        yield f"  … and {len(found) - most:,} more; --json names them."
+
+
+def say_all(lines: Iterable[str], *, err: bool = False) -> None:
+    """Print lines for people."""
+    for line in lines:
+        say(line, err=err)
 
 
 @contextmanager

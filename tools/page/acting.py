@@ -120,5 +120,5 @@ def do_action(client: Client, action: Action, ids: Sequence[str], asked: PageQue
     lines = list[str]()
     for part in [tuple(ids)] if about.has_many else ids:
         its = replace(one, **{about.name: part})
-        lines += verb.lines(client, its, verb.answer(client, its)) if verb.lines else ()
+        lines += map(str, verb.lines(client, its, verb.answer(client, its)) if verb.lines else ())
     return lines

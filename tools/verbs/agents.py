@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
-from memtape.tools.doors.terminal import is_json, logged, print_json, say
+from memtape.tools.doors.terminal import is_json, logged, printed_json, say
 from memtape.tools.verb import Failure, Output, Verb, said
 from memtape.tools.verbs.keeping import LogFormat, LogLevel, Port
 
@@ -58,12 +57,6 @@ class Disconnection(msgspec.Struct, frozen=True, kw_only=True):
     data: str
 
 
-class Findings(msgspec.Struct, frozen=True):
-    """What the doctor has seen."""
-
-    findings: list[Any]
-
-
 def serve(
     home: Path,
     log_format: LogFormat = None,
@@ -102,10 +95,10 @@ def serve(
     scope = check_scope(scope) if scope is not None else None
     memory = ServedMemory(home, scope=scope, actor=actor)
     with logged(log_format, log_level) as logs:
-        if port is not None:
-            return _serve_http(memory, port, logs)
-        serve_stdio(memory)
-    return ServedAddress("", "")
+        if port is None:
+            serve_stdio(memory)
+            return ServedAddress("", "")
+        return _serve_http(memory, port, logs)
 
 
 def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
@@ -117,13 +110,12 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
     check_kept(folder, "A server over HTTP")
     token, path = token_of(folder)
     listening = listen(port)
-    url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
-    address = ServedAddress(url, str(path))
-    if is_json():
-        print_json(address)
+    port = listening.getsockname()[1]
+    address = ServedAddress(f"http://{LOOPBACK}:{port}{HTTP_PATH}", str(path))
+    printed_json(address)
     if not logs:
-        say(f"Serving {url}. The token is in {path}.", err=True)
-    operation("serving", port=listening.getsockname()[1])
+        say(f"Serving {address.url}. The token is in {path}.", err=True)
+    operation("serving", port=port)
     serve_http(memory, listening, token)
     return address
 
@@ -178,57 +170,45 @@ def connect(
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
     disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
     """
+    from memtape.tools.agents import connecting, plugins
+
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
         done = _shown(folder, host)
     else:
-        from memtape.tools.agents.connecting import connect as install
-
-        done = Connection(host=host, ran=[shlex.join(step.args) for step in install(folder, host)])
+        done = Connection(host=host, ran=[shlex.join(step.args) for step in connecting.connect(folder, host)])
     if instructions is not None and not only_print:  # Last: a host that cannot be connected leaves none.
-        from memtape.tools.agents.connecting import write_instructions
-
-        added = write_instructions(Home(home), Path(instructions))
+        added = connecting.write_instructions(Home(home), Path(instructions))
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions}.", err=True)
     yield done
-    yield from _connected_lines(home, host, done)
-
-
-def _connected_lines(home: Path, host: str, done: Connection) -> Iterator[str]:
     if done.host:
-        from memtape.tools.agents.plugins import HOSTS
-
-        about = HOSTS[done.host]
-        connected = f"{about.name} is connected. {about.then}"
-        then = (about.waits, _offered(done.host), _meaning_told(Home(home)))
-        told = " ".join(filter(None, (connected, *then)))
-        yield from _ran_lines(done.ran, told)
+        about = plugins.HOSTS[done.host]
+        then = (about.then, about.waits, _offered(done.host), _meaning_told(Home(home)))
+        yield from (f"$ {command}" for command in done.ran)
+        yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
         yield f"# The command of the server\n{done.command}\n"
         told = done.instructions.rstrip()
         yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{told}"
     else:
-        from memtape.tools.agents.connecting import plugin_folder
-
-        for path, text in done.files.items():
-            yield f"# {plugin_folder(Home(home, make=False), host) / path}\n{text}"
+        place = connecting.plugin_folder(Home(home, make=False), host)
+        yield from (f"# {place / path}\n{text}" for path, text in done.files.items())
         yield from done.commands
 
 
 def _shown(home: Home, host: str) -> Connection:
     """Return the steps for a host, or the settings for any other client."""
-    from memtape.tools.agents.connecting import own_command, steps_of
-    from memtape.tools.agents.plugins import HOSTS, instructions, plugin_files, server_forms
+    from memtape.tools.agents import connecting, plugins
 
-    where = str(home.path.absolute())
+    own, where = connecting.own_command(), str(home.path.absolute())
     if host == GENERIC:
-        forms = server_forms(own_command(), where)
-        told = {"json": forms["json"], "toml": forms["toml"], "command": forms["command"]}
-        return msgspec.convert(told | {"instructions": instructions()}, Connection)
-    files = plugin_files(host, own_command(), where)
-    steps = [shlex.join(words) for words in steps_of(home, host, HOSTS[host].install)]
-    return Connection(commands=steps, files={path: data.decode() for path, data in files.items()})
+        forms = plugins.server_forms(own, where)
+        entry = {name: forms[name] for name in ("json", "toml", "command")}
+        return msgspec.convert(entry | {"instructions": plugins.instructions()}, Connection)
+    steps = connecting.steps_of(home, host, plugins.HOSTS[host].install)
+    files = {path: data.decode() for path, data in plugins.plugin_files(host, own, where).items()}
+    return Connection(commands=[shlex.join(words) for words in steps], files=files)
 
 
 def _offered(host: str) -> str:
@@ -290,15 +270,10 @@ def disconnect(
     told = Disconnection(hosts=ran, **found._asdict(), data=str(folder.path.absolute()))
     yield Failure(told) if failed else told
     for each in ran:
-        yield from _ran_lines(each["ran"], f"{HOSTS[each['host']].name} is disconnected.")
+        yield from (f"$ {command}" for command in each["ran"])
+        yield f"{HOSTS[each['host']].name} is disconnected."
     yield from (*(f"Taken away: {it}" for it in found.taken), *(f"Left: {it}" for it in found.left))
     yield data_told(folder)
-
-
-def _ran_lines(ran: list[str], done: str) -> Iterator[str]:
-    """Yield a host's executed commands and the resulting state."""
-    yield from (f"$ {command}" for command in ran)
-    yield done
 
 
 def doctor(home: Path) -> Output:
@@ -317,14 +292,13 @@ def doctor(home: Path) -> Output:
             say(f"{finding.state:<10} {finding.subject}: {finding.seen}")
             if finding.todo:
                 say(f"{'':<10} -> {finding.todo}")
-    told = Findings(findings)
-    yield Failure(told) if any(finding.state == "bad" for finding in findings) else told
+    yield Failure(findings) if any(finding.state == "bad" for finding in findings) else findings
 
 
 VERBS = (
     Verb("agents connect", connect, answers=Connection, effect="adds", at="folder"),
     Verb("agents disconnect", disconnect, answers=Disconnection, effect="adds", at="folder"),
-    Verb("agents doctor", doctor, answers=Findings, at="folder"),
+    Verb("agents doctor", doctor, answers=list[Any], listed="findings", at="folder"),
     Verb("agents mcp", serve, at="folder"),
     Verb("agents hook", hook, answers=dict, at="folder", is_tolerant=True),
 )

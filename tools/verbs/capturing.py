@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -19,11 +19,10 @@ from memtape.schemas.visible import many
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, now_us
-from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import is_json, print_json, progress, say, say_some
+from memtape.tools.doors.terminal import progress, say, say_all, some
 from memtape.tools.query.naming import is_whole, only_scope
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
-from memtape.tools.verb import Asks, Offer, Output, Share, Tags, Text, Verb, people, rare, said
+from memtape.tools.verb import Asks, Failure, Offer, Output, Share, Tags, Text, Verb, people, rare, said
 from memtape.tools.verbs.lines import capture_notes, decoded, say_where_it_was
 from memtape.tools.world import World
 
@@ -119,16 +118,11 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
     receipts = world.capture_many([Line(**fields)])
     for _, error in receipts.refused:
         raise error
-    return _receipt(receipts)
-
-
-def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
-    """Return the receipt of one text: of several events for a document in parts."""
-    first = receipts[0]
-    place = None if first.spooled or len(receipts) > 1 else first.position
+    first, is_one = receipts[0], len(receipts) == 1  # A document in parts has a receipt of each.
+    place = first.position if is_one and not first.spooled else None
     return CaptureReceipt(
         id=first.id,
-        ids=tuple(receipt.id for receipt in receipts) if len(receipts) > 1 else (),
+        ids=() if is_one else tuple(receipt.id for receipt in receipts),
         count=len(receipts),
         partition=place.partition if place else None,
         offset=place.offset if place else None,
@@ -167,16 +161,15 @@ def use(
     if recall is not None and not is_whole(recall):
         _, recall = world.ids.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
-    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in named)
+
+    def place(scope: str, id: str) -> tuple[str, str]:
+        return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
+
+    stands = dict(world.ids.within(id, place) for id in named)
     scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
     return UseReceipt(id=receipt.id, ids=named, **msgspec.structs.asdict(receipt.position))
-
-
-def _place(world: World, scope: str, id: str) -> tuple[str, str]:
-    """Return a readable whole id and its scope."""
-    return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
 
 def _capture_shell(world: World, asked: CaptureAsks) -> Output:
@@ -184,23 +177,31 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     say_where_it_was(world)
     check_storing(world.home.path, lambda: world.scope)
     path, text = None if asked.file is None else Path(asked.file), asked.text or None
-    if path is not None and path.suffix == ".jsonl":
-        world.redactor.check_path(str(path))
-        with path.open("rb") as file:
-            _capture_lines(world, asked.kind, enumerate(_raw_lines(file), start=1), path.stat().st_size)
-        return
-    if text == "-" and path is None:
-        head = _head(sys.stdin.buffer)
-        if head.endswith(b"{"):
-            lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
-            _capture_lines(world, asked.kind, lines, None)
-            return
-        text = decoded(head + sys.stdin.buffer.read())
     if path is not None:
         world.redactor.check_path(str(path))
+        if path.suffix == ".jsonl":
+            with path.open("rb") as file:
+                lines = enumerate(_raw_lines(file), start=1)
+                yield from _capture_lines(world, asked.kind, lines, path.stat().st_size)
+            return
+        if text is not None:
+            raise InvalidUse("Give TEXT or --file, not both.")
+        text = decoded(path.read_bytes())
+    elif text == "-":
+        head = b""  # The blanks that stdin begins with, and the byte after them.
+        while not head.strip(_BLANK) and (byte := sys.stdin.buffer.read(1)):
+            head += byte
+        if head.endswith(b"{"):
+            lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
+            yield from _capture_lines(world, asked.kind, lines, None)
+            return
+        text = decoded(head + sys.stdin.buffer.read())
+    elif text is None:
+        if sys.stdin.isatty():
+            raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
+        text = decoded(sys.stdin.buffer.read())
     kind = asked.kind or ("document" if path else "fact")
     source = asked.source or (path.name if path is not None else None)
-    text = _read_text(text, path)
     done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
     yield done
     parts = f" in {done.count} parts" if done.count > 1 else ""
@@ -213,61 +214,46 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
         say(AWAY, err=True)
 
 
-def _read_text(text: str | None, path: Path | None) -> str:
-    if text is not None and path is not None:
-        raise InvalidUse("Give TEXT or --file, not both.")
-    if text is not None:
-        return text
-    if path is None and sys.stdin.isatty():
-        raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
-    return decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
-
-
-def _head(stream: BinaryIO) -> bytes:
-    """Return the blanks that a stream begins with, and the byte after them."""
-    head = b""
-    while byte := stream.read(1):
-        head += byte
-        if byte not in _BLANK:
-            break
-    return head
-
-
-def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: int | None) -> None:
+def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: int | None) -> Output:
     count, refused, spooled, hidden = 0, dict[int, str](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
             refusals: dict[int, str] = {}
-            receipts = _stored(world, list(_read_lines(batch, kind, refusals)), refusals)
+            read = list[tuple[int, Line]]()
+            for number, data in batch:
+                try:
+                    if data.strip():
+                        line = parse_line(data)
+                        if isinstance(line.at, str):
+                            parse_time(line.at, now_us())
+                        read.append((number, line if line.kind else msgspec.structs.replace(line, kind=kind)))
+                except MemtapeError as error:
+                    refusals[number] = str(error)
+            receipts = _stored(world, read, refusals)
             count += len(receipts)
             spooled += sum(receipt.spooled for receipt in receipts)
             hidden += [receipt.id for receipt in receipts if receipt.hidden]
             refused |= dict(sorted(refusals.items()))
             bar.update(len(receipts) if size is None else sum(len(data) for _, data in batch))
-    if is_json():
-        said = {
-            "count": count,
-            "refused": [{"line": n, "error": why} for n, why in refused.items()],
-            "redacted": dict(world.redactor.counts),
-        }
-        told: dict[str, object] = {"spooled": spooled} if spooled else {}
-        told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
-        print_json(said | told | {"profile": world.profile.name})
-    else:
-        kept = "" if world.profile.keeps else ", kept nowhere"
-        say(f"Captured {many(count, 'event')}{kept}. Profile {world.profile.name}.")
-        if told_of := redacted(world.redactor.counts):
-            say(told_of)
-        if note := hidden_told(len(hidden), hidden):
-            say(note)
+    said: dict[str, object] = {
+        "count": count,
+        "refused": [{"line": n, "error": why} for n, why in refused.items()],
+        "redacted": dict(world.redactor.counts),
+    }
+    said |= {"spooled": spooled} if spooled else {}
+    said |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
+    said |= {"profile": world.profile.name}
+    yield Failure(said) if refused else said
+    kept = "" if world.profile.keeps else ", kept nowhere"
+    yield f"Captured {many(count, 'event')}{kept}. Profile {world.profile.name}."
+    yield from filter(None, (redacted(world.redactor.counts), hidden_told(len(hidden), hidden)))
     if spooled:
         say(AWAY, err=True)
-    say_some(list(refused.items()), lambda it: f"Line {it[0]} was refused: {it[1]}", most=SHOWN_IDS, err=True)
-    if refused:
-        if not count and size is None:
-            say("To capture stdin as one text, leave out the -.", err=True)
-        sys.exit(1)
+    why = some(list(refused.items()), lambda it: f"Line {it[0]} was refused: {it[1]}", most=SHOWN_IDS)
+    say_all(why, err=True)
+    if refused and not count and size is None:
+        say("To capture stdin as one text, leave out the -.", err=True)
 
 
 def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
@@ -282,22 +268,6 @@ def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
                 if rest.endswith(b"\n"):
                     break
         yield data
-
-
-def _read_lines(
-    batch: Iterable[tuple[int, bytes]], kind: Kind | None, refusals: dict[int, str]
-) -> Iterator[tuple[int, Line]]:
-    """Yield the lines of a batch with their numbers; others are named in `refusals`."""
-    for number, data in batch:
-        if not data.strip():
-            continue
-        try:
-            line = parse_line(data)
-            if isinstance(line.at, str):
-                parse_time(line.at, now_us())
-            yield number, line if line.kind else msgspec.structs.replace(line, kind=kind)
-        except MemtapeError as error:
-            refusals[number] = str(error)
 
 
 def _stored(world: World, lines: Sequence[tuple[int, Line]], refusals: dict[int, str]) -> list[Receipt]:
@@ -321,10 +291,12 @@ def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str
     place = f"in {done.count} parts" if in_parts else f"position {done.partition}/{done.offset}"
     if done.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
-    if done.hidden:
-        hidden = markdown.hidden_told(done.id)
-        return f"Stored in {world.scope} as `{done.id}` ({place}), {hidden}.{markdown.profile_told(world)}"
-    return f"Remembered in {world.scope} as `{done.id}` ({place}).{markdown.profile_told(world)}"
+    told = f"in {world.scope} as `{done.id}` ({place})"
+    profile = f" {world.profile.told}" if world.profile.told else ""
+    if not done.hidden:
+        return f"Remembered {told}.{profile}"
+    again = f"If the user wants it again: restore_memory `{done.id}`"
+    return f"Stored {told}, but hidden: the same was forgotten, and no search finds it. {again}.{profile}"
 
 
 VERBS = (
@@ -345,9 +317,6 @@ VERBS = (
         use,
         lines=lambda world, asked, done: [f"Noted the use of {len(done.ids)}."],
         effect="adds",
-        tool=Offer(
-            "Say which memories helped, so that they are found sooner.",
-            lambda world, asked, done: f"Noted: {len(done.ids)} used.",
-        ),
+        tool=Offer("Say which memories helped, so that they are found sooner."),
     ),
 )

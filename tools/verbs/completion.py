@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from click.shell_completion import get_completion_class
 
 from memtape.schemas.errors import MemtapeError
-from memtape.tools.verb import Verb, said
+from memtape.tools.verb import Output, Verb, said
 
 VARIABLE = "_MEMTAPE_COMPLETE"
 FILES = {
@@ -37,7 +36,7 @@ def completion(
         str | None, said("The shell, by default that of $SHELL.", argument=True, choices=tuple(FILES))
     ] = None,
     print: Annotated[bool, said("Print the script, and write nothing.")] = False,
-) -> Completion:
+) -> Output:
     """Install the completion for your shell, by default that of $SHELL; it completes ids too.
 
     memtape admin completion
@@ -53,7 +52,9 @@ def completion(
     script = made(main, {}, "memtape", VARIABLE).source_vars()
     text = made.source_template % script
     if print:
-        return Completion(shell=shell, script=text)
+        yield Completion(shell=shell, script=text)
+        yield text
+        return
     path = Path.home() / FILES[shell]
     try:
         if path.exists() and VARIABLE not in path.read_text():
@@ -62,12 +63,8 @@ def completion(
         path.write_text(text)
     except (OSError, UnicodeDecodeError) as error:
         raise MemtapeError(f"{path} cannot be written: {error}.", "--print shows the script.") from None
-    return Completion(shell=shell, file=str(path))
+    yield Completion(shell=shell, file=str(path))
+    yield f"The completion for {shell} is in {path}; new shells have it.{THEN.get(shell, '')}"
 
 
-def _lines(home: Path, asked: Any, made: Completion) -> Iterator[str]:
-    then = THEN.get(made.shell, "")
-    yield made.script or f"The completion for {made.shell} is in {made.file}; new shells have it.{then}"
-
-
-VERBS = (Verb("admin completion", completion, lines=_lines, effect="adds", at="folder"),)
+VERBS = (Verb("admin completion", completion, answers=Completion, effect="adds", at="folder"),)

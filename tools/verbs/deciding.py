@@ -1,14 +1,18 @@
-"""Decisions about memories: forget, restore, pin, update, and what holds or replaced another."""
+"""Decisions about memories: forget, pin, update, what holds, and what waits for people with their answers."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
@@ -19,24 +23,50 @@ from memtape.schemas.events import (
     Linked,
     Pinned,
     Restored,
+    Settled,
     Unfolded,
 )
+from memtape.schemas.rows import TOLD_WHY
+from memtape.schemas.rows import stale as stale_mark
+from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
+from memtape.tools import query
 from memtape.tools.capture.lines import check_label
-from memtape.tools.query.naming import state_of
-from memtape.tools.table import TOOLS
-from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
-from memtape.tools.verbs.lines import capture_notes
+from memtape.tools.capture.writing import Writer, check_person
+from memtape.tools.doors.terminal import is_asked, say
+from memtape.tools.query.naming import begun_by, shortened, state_of
+from memtape.tools.verb import (
+    Asks,
+    Effect,
+    Id,
+    Limit,
+    Lines,
+    Offer,
+    Output,
+    Reason,
+    Step,
+    Text,
+    Verb,
+    rare,
+    said,
+)
+from memtape.tools.verbs.lines import capture_notes, say_lag
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import MemoryRow, TurnRow
     from memtape.state.core.scope import Scope
     from memtape.state.subjects.memories import Memory
+    from memtape.state.views.proposals import Proposal
+    from memtape.tools.query.conflicts import Answered, ConflictList
+    from memtape.tools.query.standing import Order
     from memtape.tools.world import World
 
 SHOWN_CHARS = 120
+TEXT_CHARS = 300
+EveryRule = Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")]
+Key = Literal["y", "n", "s"]
 
 
 class DecidedIds(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,14 +109,11 @@ def forget(
     Returns the named ids. With `only` the text of a long-term kind stays banned all the same. Raises
     `NotFound`.
     """
-    check_label("reason", reason)
     return _decide(world, "forgotten", id, Forgotten(ids=(), reason=reason), only=only)
 
 
 def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
     """List what is hidden instead: forgotten, or withdrawn.
-
-        memtape forget --list
 
     Returns what can be restored, of this scope and of `global`.
     """
@@ -102,14 +129,7 @@ def restore(world: World, id: Id, reason: Reason = None) -> DecidedIds:
 
     Returns the named ids; `was_hidden` is false where nothing was hidden. Raises `NotFound`.
     """
-    from memtape.state.views.resolution import named_by_decision
-
-    check_label("reason", reason)
-    id, scope = world.folded(id)
-    ids = named_by_decision(scope, id, False)
-    was_hidden = any(capture.hidden for capture in map(scope.captures.get, ids) if capture)
-    _say(world, "restored", scope, ids, Restored(ids=(), reason=reason))
-    return DecidedIds(ids, was_hidden)
+    return _decide(world, "restored", id, Restored(ids=(), reason=reason))
 
 
 def pin(world: World, id: Id) -> DecidedIds:
@@ -125,8 +145,6 @@ def pin(world: World, id: Id) -> DecidedIds:
 
 def unpin(world: World, id: Id) -> DecidedIds:
     """End the pins on it.
-
-        memtape pin 019ab0c4 --undo
 
     Returns the named ids: every capture of the memory.
     """
@@ -147,11 +165,11 @@ def update(world: World, id: Id, text: Annotated[str, Meta(description="What is 
     Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
     one: nothing is captured then.
     """
-    id, scope = world.folded(id)
-    memory = _memory(scope, id)
-    _check_trust(world, id, scope, memory)
+    id, scope, memory = _trusted(world, id)
     spoken = scope.captures.body(scope.captures.by_seq[max(memory.canonical, memory.birth)])
-    tags = _own_tags(spoken.tags)
+    # Tags about the origin of a text do not apply to another text.
+    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+    tags = () if spoken.tags and spoken.tags[0] in made else spoken.tags
     receipt = world.capture(text, spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
     # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
     state = state_of(world, scope.name)
@@ -179,8 +197,6 @@ def say_holds(
 ) -> DecidedIds:
     """It holds, whatever was said later: no rule replaces it from now on.
 
-        memtape update 019ab0c4 --holds
-
     Raises `NotFound`, and `MemtapeError` for ids of no memory.
     """
     return _link(world, id, "holds", undo=undo)
@@ -192,8 +208,6 @@ def say_replaced(
     by: Annotated[str, said("The id of the memory that holds instead.", 64, option="--by")],
 ) -> DecidedIds:
     """Say which memory holds instead.
-
-        memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
 
     Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
     one.
@@ -208,8 +222,6 @@ def unfold(
 ) -> DecidedIds:
     """Its captures should not be one memory: split them for good.
 
-        memtape update 019ab0c4 --unfold
-
     Raises `NotFound`, and `MemtapeError` where nothing was folded.
     """
     from memtape.state.views.resolution import named_by_unfolding
@@ -219,7 +231,8 @@ def unfold(
     if not named:
         hint = "`memtape show --why` shows what a memory is made of."
         raise MemtapeError(f"Nothing is folded into {id}.", hint)
-    return _say(world, "unfolded", scope, named, Unfolded(ids=()))
+    world.append("unfolded", Unfolded(ids=named), scope.name)
+    return DecidedIds(named)
 
 
 def _decide(world: World, type: str, id: str, body: Body, *, only: bool = False) -> DecidedIds:
@@ -229,13 +242,12 @@ def _decide(world: World, type: str, id: str, body: Body, *, only: bool = False)
     """
     from memtape.state.views.resolution import named_by_decision
 
+    check_label("reason", getattr(body, "reason", None))
     id, scope = world.folded(id)
-    return _say(world, type, scope, named_by_decision(scope, id, only), body)
-
-
-def _say(world: World, type: str, scope: Scope, named: tuple[str, ...], body: Body) -> DecidedIds:
-    world.append(type, msgspec.structs.replace(body, ids=named), scope.name)
-    return DecidedIds(tuple(named))
+    ids = named_by_decision(scope, id, only)
+    was_hidden = any(capture.hidden for capture in map(scope.captures.get, ids) if capture)
+    world.append(type, msgspec.structs.replace(body, ids=ids), scope.name)
+    return DecidedIds(ids, was_hidden or type != "restored")
 
 
 def _link(
@@ -251,47 +263,48 @@ def _link(
     Raises `NotFound`, and `MemtapeError` for ids of no memory, and for a speaker less trusted than the
     memory's author.
     """
-    id, scope = world.folded(id)
-    memory = _memory(scope, id)
-    _check_trust(world, id, scope, memory)
+    from memtape.state.subjects import validity
+
+    id, scope, memory = _trusted(world, id)
     if to is not None:
         to, other = world.folded(to)
         if other.name != scope.name:
             raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
-        if memory in _successors(scope, _memory(other, to)):
+        chain = [_memory(other, to)]
+        if chain[0].birth == memory.birth:
+            raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
+        while (after := validity.successor(scope, chain[-1])) and after not in chain:
+            chain.append(after)
+        if memory in chain:
             hint = f"`memtape update --holds {to}` ends that."
             raise MemtapeError(f"{to} was itself replaced by {id}.", hint)
-        if _memory(other, to).birth == memory.birth:
-            raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
-    ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
-    named = [it for it in ids if it in scope.validity.said] if undo else [id]
-    for it in named:
-        said = scope.validity.said.get(it)
-        body = Linked(id=it, on=not undo, relation=relation, slug=None, to=to)
-        if undo and said is not None:
-            body = Linked(id=it, on=False, relation=said.relation, slug=None, to=said.to)
+    bodies = [Linked(id=id, on=True, relation=relation, slug=None, to=to)]
+    if undo:
+        ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
+        said = {it: scope.validity.said[it] for it in ids if it in scope.validity.said}
+        bodies = [
+            Linked(id=it, on=False, relation=of.relation, slug=None, to=of.to) for it, of in said.items()
+        ]
+    for body in bodies:
         world.append("linked", body, scope.name)
-    if not named:
+    if not bodies:
         raise MemtapeError(f"Nothing was said of {id}.", "`memtape show --why` shows what is known of it.")
-    return DecidedIds(tuple(named))
+    return DecidedIds(tuple(body.id for body in bodies))
 
 
-def _check_trust(world: World, id: str, scope: Scope, memory: Memory) -> None:
-    """Raise `MemtapeError` for a speaker less trusted than the author of a memory."""
+def _trusted(world: World, id: str) -> tuple[str, Scope, Memory]:
+    """Return a whole id, its scope and its memory. Raises as `_link`."""
     from memtape.state.subjects.captures import TRUST
 
+    id, scope = world.folded(id)
+    memory = _memory(scope, id)
     trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
     if TRUST[world.actor.origin] < TRUST[trusted]:
         raise MemtapeError(
             f"{id} was said by {trusted}, who is trusted more than {world.actor.origin}.",
             f"Say it with --origin {trusted}, if you may speak for that.",
         )
-
-
-def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return tags without those about the origin of a text, which do not apply to another text."""
-    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
-    return () if tags and tags[0] in made else tuple(tags)
+    return id, scope, memory
 
 
 def _memory(scope: Scope, id: str) -> Memory:
@@ -302,33 +315,19 @@ def _memory(scope: Scope, id: str) -> Memory:
     return memory
 
 
-def _successors(scope: Scope, memory: Memory) -> list[Memory]:
-    """Return the chain of memories that replaced a memory, oldest first."""
-    from memtape.state.subjects import validity
-
-    found: list[Memory] = []
-    while (after := validity.successor(scope, found[-1] if found else memory)) and after not in found:
-        found.append(after)
-    return found
-
-
-NOTHING_HIDDEN = " None of that was hidden: it was not forgotten, or is shown again already."
-
-
 def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Any = None) -> Verb:
-    """Return the verb of a decision: `done` is what it says, before the number of captures that it named."""
+    """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
 
-    def told(decided: DecidedIds) -> str:
-        return f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else NOTHING_HIDDEN}"
+    `undo` is the verb that undoes it.
+    """
 
-    def lines(world: World, asked: Asks, decided: DecidedIds) -> Iterator[str]:
-        yield told(decided) + (f" To undo: memtape {undo} {decided.ids[0]}" if undo else "")
+    def lines(world: World, asked: Asks, decided: DecidedIds) -> Lines:
+        none = " None of that was hidden: it was not forgotten, or is shown again already."
+        yield f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else none}"
+        if undo:
+            yield Step("To undo", undo, decided.ids[0])
 
-    def tell(world: World, asked: Asks, decided: DecidedIds) -> str:
-        undone = next((tool for tool, verb in TOOLS.items() if verb == undo), "")
-        return told(decided) + (f" {undone} with `{decided.ids[0]}` undoes it." if undone else "")
-
-    return Verb(name, run, lines, effect=effect, undo=undo, tool=offer and offer._replace(tell=tell))
+    return Verb(name, run, lines, effect=effect, undo=undo, tool=offer)
 
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
@@ -339,7 +338,7 @@ def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]
     yield "To show one again: memtape restore ID" if found else "Nothing is hidden."
 
 
-def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Iterator[str]:
+def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Lines:
     said = "It says the same, and is one memory with it."
     if done.replaced:
         said = f"It replaced {done.replaced}."
@@ -349,16 +348,278 @@ def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Iterator[st
     yield from capture_notes(done.hidden, done.id, done.redacted)
 
 
-def _tell_update(world: World, asked: Any, done: ReplacedMemory) -> str:
-    from memtape.tools.doors.markdown import hidden_told, profile_told
+class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a conflict: the kept texts, and the replaced text, None where both are kept."""
 
-    if done.hidden:
-        told = f"Stored as `{done.id}`, {hidden_told(done.id)}; then it replaces `{asked.id}`."
-    elif done.replaced is None:
-        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
+    id: str
+    scope: str
+    kept: tuple[str, ...]
+    replaced: str | None
+
+
+def conflicts(
+    world: World,
+    settled: Annotated[bool, said("Also what was settled or has expired.", option="--all")] = False,
+) -> ConflictList:
+    """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
+
+    A conflict is a pair of memories with different values of one thing; until it is settled, both are found
+    as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start
+    context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, use
+    tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by
+    its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a
+    technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its
+    text again confirms a memory.
+
+    Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
+    """
+    return world.read(lambda views, scope: query.conflicts.conflicts_of(views, scope, settled))
+
+
+def settle(
+    world: World,
+    conflict: Annotated[
+        str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID", of="conflict")
+    ],
+    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
+    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
+) -> ConflictOutcome:
+    """Say which side of a contradiction holds.
+
+    Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
+    """
+    check_label("note", note)
+    origin = world.actor.origin
+    then = "The user can run `memtape settle`; who is a person says --origin user."
+    check_person(origin, "settle a conflict", then)
+    states = [state for name in scopes_read(world.scope) if (state := state_of(world, name)) is not None]
+    listed = [(state, found) for state in states for found in state.conflicts.by_id.values()]
+    number = begun_by(conflict, ((it[1].id, number) for number, it in enumerate(listed)))
+    if number is None:
+        told = f"{world.scope} has no conflict {conflict[:60]}."
+        raise NotFound(told, "`memtape settle --all` shows their ids.")
+    scope, it = listed[number]
+    if scope.name == GLOBAL and origin != "operator":
+        raise MemtapeError(f"{it.id} belongs to global.", "Settle it with --origin operator.")
+    one, other = (scope.memory_of(side) for side in it.ids)
+    if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
+        raise MemtapeError(f"A side of {it.id} is no longer shown.", "Nothing needs to be settled.")
+    texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
+    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+    body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=note or None)
+    # Where a side is erased, so is what was noted of it.
+    world.append("settled", body, scope.name, refs=it.ids)
+    replaced = None if len(kept) == 2 else texts[1 - kept[0]]
+    return ConflictOutcome(id=it.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
+
+
+def proposals(world: World) -> list[tuple[Proposal, Answered]]:
+    """List the rules that were proposed, each with its answer.
+
+    Returns the rules said for all projects, or in text that may be pasted, the latest first.
+    """
+    return world.read(query.conflicts.answers_of)
+
+
+def waiting_rules(world: World) -> list[Proposal]:
+    """Return the rules that wait for an answer."""
+    return [rule for rule, answer in proposals(world) if answer == "waits"]
+
+
+def accept(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
+    every: EveryRule = False,
+) -> list[Proposal]:
+    """Take the named rules, with --all every one that waits and is no paste.
+
+    Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
+    `MemtapeError` for a writer who is no person.
+    """
+    return _answer_all(world, ids, every, declined=False)
+
+
+def decline(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
+    every: EveryRule = False,
+) -> list[Proposal]:
+    """Decline the named rules for good, with --all every one that waits.
+
+    Raises as `accept`.
+    """
+    return _answer_all(world, ids, every, declined=True)
+
+
+def _answer_all(world: World, ids: Sequence[str], every: bool, *, declined: bool) -> list[Proposal]:
+    if bool(ids) is every:
+        raise InvalidUse("Give ids, or --all for every rule.")
+    # What may be pasted is accepted by its id alone.
+    waiting = () if ids else waiting_rules(world)
+    meant = ids or [rule.id for rule in waiting if declined or not rule.is_doubted]
+    return [_answer(world, id, declined=declined) for id in meant]
+
+
+def _answer(world: World, id: str, *, declined: bool) -> Proposal:
+    then = "The user can run `memtape settle --accept`; who is a person says --origin user."
+    check_person(world.actor.origin, "answer a rule that waits", then)
+    rule, before = query.conflicts.meant(proposals(world), id)
+    writer = Writer(
+        world.home,
+        world.log,
+        scope=rule.into,
+        actor=world.actor.name,
+        origin="operator" if rule.into == GLOBAL else world.actor.origin,
+        session=world.session,
+        profile=world.profile.name,
+    )
+    (query.conflicts.decline if declined else query.conflicts.accept)(writer, rule, before)
+    return rule
+
+
+def orders(world: World) -> list[Order]:
+    """List the orders about memory, as "never mention X again".
+
+    Returns those of this scope and `global`.
+    """
+    return world.read(query.looking.orders_of)
+
+
+def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
+    """List what was neither said nor used for long, the most used first.
+
+    Returns those of this scope and `global`, and archives nothing.
+    """
+    return world.read(lambda views, scope: query.looking.stale_of(views, scope, limit))
+
+
+def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:
+    if done.replaced is None:
+        yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
-        told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
-    return told + profile_told(world)
+        yield f'Kept: "{one_line(done.kept[0], 120)}".'
+        yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
+    yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
+
+
+def _waiting_shell(world: World, asked: Any) -> Output:
+    """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
+    found, rules = conflicts(world, asked.settled), waiting_rules(world)
+    yield msgspec.structs.replace(found, rules=tuple(rules))
+    yield from _conflict_lines(world, asked, found)
+    yield from _go_through(world, rules)
+    say_lag(world, found.lag, "contradict")
+
+
+def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
+    for it in found.conflicts:
+        shared = "  global" if it.scope == GLOBAL else ""
+        yield f"{it.severity:6}  {it.id}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
+        for name, side in (("A", it.a), ("B", it.b)):
+            if side.text is None:
+                yield f"     {name}  no longer shown"
+                continue
+            confirmed = f", confirmed {side.confirmations}x" if side.confirmations else ""
+            said = f"{format_day(side.at or 0)}, {one_line(side.actor or '', 40)} ({side.origin}){confirmed}"
+            yield f"     {name}  {one_line(side.text, TEXT_CHARS)}\n        {said}, {side.id}"
+        day = format_day(it.settled_at or 0)
+        if it.status == "pending":
+            yield f"        memtape settle {it.id} --keep A, B or both"
+        elif it.status == "expired":
+            yield f"        expired on {day}: nobody needs to settle it"
+        else:
+            kept = "both are kept" if it.kept is None else f"{it.kept} is kept"
+            note = f": {one_line(it.note, TEXT_CHARS)}" if it.note else ""
+            yield f"        settled on {day}, {kept}{note}"
+    if not found.conflicts:
+        yield "No conflict waits." if not asked.settled else "There has been no conflict."
+    elif world.door == "mcp":
+        yield Step("Only the user settles one", "settle", "ID --keep A, B or both")
+
+
+def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
+    for rule in done:
+        yield _answered(rule, declined=declined)
+    if not done:
+        pasted = "What waits may be pasted: take each by its id."
+        yield pasted if waiting_rules(world) else "No rule waits."
+
+
+def _go_through(world: World, waiting: list[Proposal]) -> Output:
+    """List the waiting rules; at a terminal a person answers each by one key."""
+    asks = is_asked() and sys.stdout.isatty() and world.actor.origin != "agent"
+    short = shortened(rule.id for rule in waiting)
+    for number, rule in enumerate(waiting, start=1):
+        yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
+        what = "may be pasted" if rule.is_doubted else "for all projects"
+        who = f"{one_line(rule.actor, 40)} ({rule.origin})"
+        yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
+        if not asks:
+            yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
+            continue
+        match _key("Is this rule yours" if rule.is_doubted else "In all projects"):
+            case "y":
+                yield _answered(_answer(world, rule.id, declined=False), declined=False)
+            case "n":
+                yield _answered(_answer(world, rule.id, declined=True), declined=True)
+    if not waiting:
+        yield "No rule waits."
+    elif not asks:
+        yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape settle --accept --all"
+
+
+def _key(question: str) -> Key:
+    while True:
+        say(f"    {question}? [y]es, [n]ever, [s]kip: ", err=True)
+        pressed = click.getchar()[:1].lower()  # Who presses Enter too sends both at once.
+        if pressed in ("y", "n", "s"):
+            return pressed  # type: ignore[return-value]
+
+
+def _answered(rule: Proposal, *, declined: bool) -> str:
+    text = one_line(rule.text, TEXT_CHARS)
+    if declined:
+        after_all = f"memtape settle {rule.id} --accept"
+        return f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
+    where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
+    origin = " --origin operator" if rule.into == GLOBAL else ""
+    return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
+
+
+def _rule_lines(world: World, asked: Any, found: list[tuple[Proposal, Answered]]) -> Iterator[str]:
+    for rule, answer in found:
+        yield f"{answer:<9} {rule.id}  {one_line(rule.text, TEXT_CHARS)}"
+    if not found:
+        yield "No rule was proposed."
+
+
+def _stale_lines(world: World, asked: Any, found: list[MemoryRow]) -> Iterator[str]:
+    for number, it in enumerate(found, start=1):
+        used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
+        of = f"--scope {it.scope}"
+        again = f"capture its text again; memtape show {it.id} {of}"
+        if len(it.text) <= TEXT_CHARS and "\n" not in it.text:
+            again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
+        yield f"{number:2}. {one_line(it.text, TEXT_CHARS)}"
+        yield f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}"
+        yield f"    still so: {again}"
+        yield f"    replaced: memtape update {it.id} --by ID {of}"
+        yield f"    unwanted: memtape forget {it.id} {of}"
+    if not found:
+        yield "Nothing is stale."
+
+
+def _order_lines(world: World, asked: Any, found: list[Order]) -> Iterator[str]:
+    for number, it in enumerate(found, start=1):
+        left_out = f"leaves out what has {', '.join(it.about)}"
+        about = left_out if it.about else "names nothing that could be left out"
+        yield f"{number:2}. {one_line(it.text, TEXT_CHARS)}"
+        yield f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}"
+        ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
+        yield f"    to end it: {ends}"
+    if not found:
+        yield "Nobody has ordered anything about memory."
 
 
 VERBS = (
@@ -391,12 +652,40 @@ VERBS = (
         lines=_update_lines,
         effect="adds",
         tool=Offer(
-            "Say what is so now instead of a memory, which is kept as what was before.",
-            _tell_update,
-            idempotent=False,
+            "Say what is so now instead of a memory, which is kept as what was before.", idempotent=False
         ),
     ),
     _decision("update --by", say_replaced, "hides", "Noted what replaced", "update --holds"),
     _decision("update --holds", say_holds, "shows", "Noted what holds of"),
     _decision("update --unfold", unfold, "shows", "Unfolded"),
+    Verb(
+        "settle -",
+        conflicts,
+        lines=_conflict_lines,
+        shell=_waiting_shell,
+        tool=Offer(
+            "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
+            common=False,
+            quotes=True,
+        ),
+    ),
+    Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
+    Verb(
+        "settle --accept",
+        accept,
+        lines=partial(_answered_rules, declined=False),
+        listed="accepted",
+        effect="adds",
+    ),
+    Verb(
+        "settle --decline",
+        decline,
+        lines=partial(_answered_rules, declined=True),
+        listed="declined",
+        effect="hides",
+        undo="settle --accept",
+    ),
+    Verb("settle --rules", proposals, lines=_rule_lines, listed="rules"),
+    Verb("settle --orders", orders, lines=_order_lines, listed="orders"),
+    Verb("settle --stale", stale, lines=_stale_lines, listed="stale"),
 )

@@ -74,7 +74,7 @@ def _steps() -> Iterator[DemoStep]:
         environment = {name: value for name, value in os.environ.items() if name not in left_out}
         environment |= {HOME_VARIABLE: str(Path(folder, "home")), "NO_COLOR": "1"}
         ids: list[str] = []
-        places: list[str] = []
+        places: list[list[str]] = []
 
         def ran(shows: str, *words: str, told: str = "", show: Callable[[str], str] = str.rstrip) -> DemoStep:
             command = [sys.executable, "-m", "memtape", *words]
@@ -91,12 +91,14 @@ def _steps() -> Iterator[DemoStep]:
                 raise MemtapeError(f"The step {words[0]} failed: {one_line(done.stderr or done.stdout, 300)}")
             if words[0] in ("capture", "update"):
                 ids.append(done.stdout.split()[0])
-                places.append(done.stdout)
-            return DemoStep(shows, " ".join(("memtape", *map(_quoted, words))), show(done.stdout))
+                places.append(done.stdout.replace(",", " ").split())
+            typed = (f'"{word}"' if " " in word else word for word in words)
+            return DemoStep(shows, " ".join(("memtape", *typed)), show(done.stdout))
 
         words = (FACT, *ADA, "--session", "claude-1")
         yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", *words)
-        before = _position(places[0])
+        number, offset = (places[0][places[0].index(name) + 1] for name in ("partition", "offset"))
+        before = f"{number}:{int(offset) + 1}"
         yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
         yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")
         yield ran("The past can be asked too.", "search", QUESTION, "--limit", "1", "--as-of", before)
@@ -119,20 +121,10 @@ QUESTION = "which port does staging use"
 SLIP = "The alarm of the office is switched off with Brunhilde-Xylophone."
 
 
-def _position(printed: str) -> str:
-    """Return the position behind a capture, from what its command printed."""
-    words = printed.replace(",", " ").split()
-    return f"{words[words.index('partition') + 1]}:{int(words[words.index('offset') + 1]) + 1}"
-
-
 def _context(printed: str) -> str:
     """Return the text that a hook gives an agent."""
     told = json.loads(printed or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
     return str(told).strip() or "(nothing)"
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word else word
 
 
 VERBS = (Verb("demo", demo, answers=DemoReport, at="folder"),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.writing import now_us
-from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_some
+from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_all, some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
 from memtape.tools.query.naming import is_whole, meant, only_scope
@@ -26,10 +27,15 @@ from memtape.tools.verbs.searching import SearchAsks, search
 
 if TYPE_CHECKING:
     from memtape.sinks.remains import Needles
-    from memtape.tools.keep.erasing import ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
+    from memtape.tools.keep.erasing import (
+        Carried,
+        ErasedItem,
+        Erasure,
+        ErasurePlan,
+        FileSearch,
+        RemainingName,
+    )
     from memtape.tools.world import World
-
-SHOWN = 50
 
 
 class EraseAsks(Asks, frozen=True):
@@ -114,12 +120,25 @@ def erase(world: World, asked: EraseAsks) -> Output:
         return
     if asked.selection() and not asked.yes and not confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
-    made.keep_corrections = asked.keep_corrections or _keeps(made, asked.yes)
+    made.keep_corrections = asked.keep_corrections
+    if made.corrections and not (asked.yes or asked.keep_corrections):
+        if not is_asked():
+            lost = f"{many(len(made.corrections), 'correction')} of people would go too."
+            hint = "--keep-corrections captures them anew, --yes lets them go."
+            raise MemtapeError(f"Nothing was erased: {lost}", hint)
+        made.keep_corrections = click.confirm("Keep what was corrected, captured anew?", True, err=True)
     started = time.monotonic()
-    erasure = world.erase(made)
-    report = _report(made, copies, erasure, time.monotonic() - started)
-    yield report if erasure.after.proves else Failure(report)
-    _print_proof(erasure, report.seconds or 0)
+    done = world.erase(made)
+    report = msgspec.structs.replace(
+        _report(made, copies),
+        ok=done.ok,
+        proven=done.after.proves,
+        before=_searched(done.before) if done.before else None,
+        after=_searched(done.after),
+        seconds=round(time.monotonic() - started, 3),
+    )
+    yield report if done.after.proves else Failure(report)
+    _print_proof(done, report.seconds or 0)
     for copy in copies:
         say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
 
@@ -129,19 +148,20 @@ def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str
     from memtape.sinks.home.unerased import how_to_erase_in, known_copies
     from memtape.tools.keep.erasing import ids_matching, plan
 
-    ids, chosen = asked.ids, asked.selection()
+    scope, ids, chosen = world.scope, asked.ids, asked.selection()
     if bool(ids) is bool(chosen):
         raise InvalidUse("Give ids, or what selects them: --session, --source, --tag or --query.")
-    scope = world.scope
     if chosen:
-        query = chosen.pop("query", None)
-        question = SearchAsks(query=query or "", limit=asked.limit, quiet=True)
-        found = () if query is None else search(world, question).results
-        hits = None if query is None else [result.id for result in found if result.scope == scope]
+        hits = None
+        if (query := chosen.pop("query", None)) is not None:
+            found = search(world, SearchAsks(query=query, limit=asked.limit, quiet=True)).results
+            hits = [result.id for result in found if result.scope == scope]
         wanted = {name: chosen.get(name) for name in ("session", "source", "tag")}
         ids = ids_matching(world.home, world.log, scope, wanted, hits=hits, only=asked.only)
     else:
-        scope, ids = _one_scope(world, ids)
+        known = world.ids
+        it = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        scope, ids = only_scope(scope for scope, _ in it), tuple(id for _, id in it)
     copies = [{"place": it, "to_erase": how_to_erase_in(it)} for it in known_copies(world.home, world.log)]
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
@@ -149,26 +169,7 @@ def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str
     return made, copies
 
 
-def _one_scope(world: World, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the one scope in which captures or recalls stand, and their whole ids. Raises `MemtapeError`."""
-    known = world.ids
-    found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
-    return only_scope(scope for scope, _ in found), tuple(id for _, id in found)
-
-
-def _report(
-    made: ErasurePlan, copies: list[dict[str, str]], erasure: Erasure | None = None, seconds: float = 0
-) -> ErasureReport:
-    proof: dict[str, Any] = {}
-    if erasure is not None:
-        before = _searched(erasure.before) if erasure.before else None
-        proof = {
-            "ok": erasure.ok,
-            "proven": erasure.after.proves,
-            "before": before,
-            "after": _searched(erasure.after),
-        }
-        proof["seconds"] = round(seconds, 3)
+def _report(made: ErasurePlan, copies: list[dict[str, str]]) -> ErasureReport:
     return ErasureReport(
         scope=made.scope,
         erased=made.items,
@@ -179,27 +180,23 @@ def _report(
         kept=made.kept,
         unreadable=made.unreadable,
         copies=copies,
-        **proof,
     )
 
 
 def _searched(search: FileSearch) -> SearchedFiles:
     """Return the searched files and findings; never the needles themselves."""
-    return SearchedFiles(**_searched_fields(search))
-
-
-def _searched_fields(search: FileSearch) -> dict[str, Any]:
-    return {
-        "proves": search.needles.prove,
-        "hidden_texts": search.needles.hidden,
-        "labelled_words": list(search.needles.labelled),
-        "shared_words": search.needles.shared,
-        "looked_for": {it: len(getattr(search.needles, it)) for it in ("ids", "texts", "words", "vectors")},
-        "files": [
+    needles = search.needles
+    return SearchedFiles(
+        proves=needles.prove,
+        hidden_texts=needles.hidden,
+        labelled_words=list(needles.labelled),
+        shared_words=needles.shared,
+        looked_for={it: len(getattr(needles, it)) for it in ("ids", "texts", "words", "vectors")},
+        files=[
             place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
             for place in search.places
         ],
-    }
+    )
 
 
 def verify_erased(
@@ -217,24 +214,18 @@ def verify_erased(
         ),
     ] = (),
 ) -> Output:
-    """Search for what was erased.
-
-    memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab
-    """
+    """Search for what was erased."""
     from memtape.tools.keep.erasing import prove
 
     said_texts = [Path(path).read_text(errors="replace") for path in texts]
     whole = [id if is_whole(id) else meant(world.log, id, (), ())[1] for id in erased]
     found, carried = prove(world.home, world.log, whole, said_texts, world.on_phase)
-    others: dict[str, Any] = {
-        "carriers": carried.carriers,
-        "kept": carried.kept,
-        "unreadable": carried.unreadable,
-    }
-    proof = ErasedProof(ok=found.clean, proven=found.proves, **others, **_searched_fields(found))
+    left = {name: getattr(carried, name) for name in ("carriers", "kept", "unreadable")}
+    searched = msgspec.structs.asdict(_searched(found))
+    proof = ErasedProof(ok=found.clean, proven=found.proves, **left, **searched)
     yield proof if found.proves else Failure(proof)
     yield f"Looked for {_looked_for(found.needles)}."
-    _print_carried(carried.carriers, carried.unreadable, carried.kept)
+    _print_carried(carried, carried.unreadable)
     _print_search(found)
     if found.only_own:
         yield "Nothing of what was looked for was found in what Memtape made."
@@ -263,15 +254,9 @@ def prune(
 
     Raises `MemtapeError` without a tag.
     """
-    made = _pruning(world, tags, before, every)
+    looking, until = partial(world.on_phase, "looking"), parse_time(before, now_us())
+    made = plan(world, tags, until, every=every, on_progress=looking)
     return made if dry_run else forget(world, made)
-
-
-def _pruning(world: World, tags: Sequence[str], before: str, every: bool) -> Pruned:
-    def told(done: int, total: int) -> None:
-        world.on_phase("looking", done, total)
-
-    return plan(world, tags, parse_time(before, now_us()), every=every, on_progress=told)
 
 
 def _print_search(search: FileSearch) -> None:
@@ -293,22 +278,6 @@ def _looked_for(needles: Needles) -> str:
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
-def _keeps(made: ErasurePlan, yes: bool) -> bool:
-    """Ask whether people's corrections are kept. Raises `MemtapeError` without a person at a terminal."""
-    if not made.corrections or yes:
-        return False
-    if not is_asked():
-        raise _asks_for_corrections(made)
-    return click.confirm("Keep what was corrected, captured anew?", default=True, err=True)
-
-
-def _asks_for_corrections(made: ErasurePlan) -> MemtapeError:
-    return MemtapeError(
-        f"Nothing was erased: {many(len(made.corrections), 'correction')} of people would go too.",
-        "--keep-corrections captures them anew, --yes lets them go.",
-    )
-
-
 def _print_plan(made: ErasurePlan) -> None:
     if not made.items and not made.erased_before:
         say(f"Nothing in {made.scope} matches; nothing was erased.")
@@ -316,20 +285,17 @@ def _print_plan(made: ErasurePlan) -> None:
         say("This erasure was cut short, and is finished now.")
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
-    say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
+    say_all(some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:"))
     unless = "unless --keep-corrections is given"
     also = f"Corrections of people go too, since their words come from both, {unless}:"
-    say_some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
-    _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
+    say_all(some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also))
+    _print_carried(made, [] if made.take_unreadable else made.unreadable)
 
 
-def _print_carried(
-    carriers: list[ErasedItem],
-    unreadable: list[tuple[int, int]],
-    kept: list[RemainingName],
-) -> None:
+def _print_carried(carried: Carried, unreadable: list[tuple[int, int]]) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
-    say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
+    also = "What else carries the text, and stays unless `erase` is given --everywhere:"
+    say_all(some(carried.carriers, _item, also))
     for partition, offset in unreadable:
         say(f"  unreadable slot {partition}/{offset}")
 
@@ -339,7 +305,7 @@ def _print_carried(
         return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
 
     stays = "What carries the text and cannot be taken out, since headers, settings and programs' words stay:"
-    say_some(kept, name_of, stays)
+    say_all(some(carried.kept, name_of, stays))
 
 
 def _item(item: ErasedItem) -> str:
@@ -352,8 +318,7 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
     if before is None:
         say("The texts are no longer at hand; only ids were looked for.")
     else:
-        needles = before.needles
-        say(f"Looked for {_looked_for(needles)}.")
+        say(f"Looked for {_looked_for(before.needles)}.")
         if erasure.plan.carriers or erasure.plan.kept:
             say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}
@@ -366,12 +331,11 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say(f"{gone}, and stands in files of your own.", err=True)
     elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
-    elif erasure.after.proves and after.needles.shared:
-        say(f"Erased, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
-    elif erasure.after.proves:
-        say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
-    else:
+    elif not after.proves:
         say("It is erased for every reader.", err=True)
+    else:
+        good = "" if after.needles.shared else " for good"
+        say(f"Erased{good}, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     _print_unproven(after.needles, erasure.ok)
 
 
@@ -386,7 +350,7 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         then = "Erase those texts too, if the words give away what was erased."
         then += " By word, with the ids of the texts:"
         words = list(needles.shared.items())
-        say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
+        say_all(some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then), err=True)
     if needles.labelled:
         labels = one_line(", ".join(needles.labelled), 200)
         say(f"Labels of other events (tags, sources) still say: {labels}.", err=True)
@@ -404,21 +368,19 @@ def _counts(found: tuple[Any, ...]) -> str:
 
 
 def _prune_shell(world: World, asked: Any) -> Output:
-    made = _pruning(world, asked.tags, asked.before, asked.every)
-    is_done = bool(made.items) and not asked.dry_run
-    if is_done and not is_json():
-        for line in _pruning_lines(made, asked.dry_run):
-            say(line)
-    if is_done and not asked.yes and not confirmed(f"Forget {many(len(made.items), 'capture')}?"):
-        raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
-    done = forget(world, made) if is_done else msgspec.structs.replace(made, dry_run=asked.dry_run)
-    yield done
-    if is_done:
-        first = made.items[0]
-        undo = f"memtape restore {first.id} --scope {first.scope}"
-        yield f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each."
-    else:
+    made = prune(world, asked.tags, asked.before, asked.every, dry_run=True)
+    if asked.dry_run or not made.items:
+        yield msgspec.structs.replace(made, dry_run=asked.dry_run)
         yield from _pruning_lines(made, asked.dry_run)
+        return
+    if not is_json():
+        say_all(_pruning_lines(made, dry_run=False))
+    if not asked.yes and not confirmed(f"Forget {many(len(made.items), 'capture')}?"):
+        raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
+    yield forget(world, made)
+    first = made.items[0]
+    undo = f"memtape restore {first.id} --scope {first.scope}"
+    yield f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each."
 
 
 def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
@@ -430,10 +392,9 @@ def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
     else:
         would = " would be forgotten" if dry_run else ""
         yield f"{many(len(made.items), 'capture')} {what}{would}:"
-    for it in made.items[:SHOWN]:
-        yield f"  {it.id}  {format_time(it.at)[:10]}  {it.kind}  {one_line(it.text, 80)}"
-    if len(made.items) > SHOWN:
-        yield f"  … and {len(made.items) - SHOWN:,} more; --json names them."
+    yield from some(
+        made.items, lambda it: f"  {it.id}  {format_time(it.at)[:10]}  {it.kind}  {one_line(it.text, 80)}"
+    )
     scopes = Counter(item.scope for item in made.items)
     if len(scopes) > 1:
         yield from (f"  {name}: {count:,}" for name, count in scopes.items())

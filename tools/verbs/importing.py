@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,7 +26,7 @@ from memtape.tools.verbs.keeping import LogFormat, LogLevel
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
     from memtape.tools.importing.records import ImportProblem, ImportSummary
-    from memtape.tools.importing.taking import Importer, ImportOptions
+    from memtape.tools.importing.taking import ImportOptions
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
@@ -82,19 +81,19 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
     if not given.dry_run:
         check_storing(home, None)
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
-        importer = partial(Importer, speaker, own, given)
-        paths = [Path(path) for path in asked.paths]
-        summary = _taken(importer, speaker.log, *_sources(paths, asked.all, given))
-        kept = speaker.profile.told if not summary.dry_run else ""
-        notes = [told for told in (_vectors_told(speaker, summary), kept) if told]
-    if not is_json():
-        _print_summary(summary)
-        for note in notes:
-            say(note)
+        sources, folders = _sources(list(map(Path, asked.paths)), asked.all, given)
+        with progress(sum(map(_size, sources)), "Importing") as bar:
+            importer = Importer(speaker, own, given, on_progress=bar.update)
+            with _away_told(lambda: importer.summary.taken):
+                speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
+                summary = importer.take(sources, folders)
+        notes = (_vectors_told(speaker, summary), "" if summary.dry_run else speaker.profile.told)
     if summary.nothing_read:
         formats = ", ".join(SOURCES)
         say(f"Error: There was nothing that could be read.\nThe formats are {formats}.", err=True)
     yield Failure(summary) if summary.nothing_read else summary
+    _print_summary(summary)
+    yield from filter(None, notes)
 
 
 def import_pages(
@@ -103,11 +102,8 @@ def import_pages(
     form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")],
     dry_run: Annotated[bool, said("Only say what would be taken.")] = False,
     scope: Scope = None,
-) -> list[Any]:
-    """Take each folder in as pages of the tree.
-
-    memtape import docs --as pages
-    """
+) -> Output:
+    """Take each folder in as pages of the tree."""
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.page_folder import PageFolder
 
@@ -124,16 +120,49 @@ def import_pages(
         with speaker.home.lock("imports"):
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in named]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
-                return [folder.take(bar.update) for folder in folders]
+                taken = [folder.take(bar.update) for folder in folders]
+    yield taken
+    for it in taken:
+        verb = "Would take" if it.dry_run else "Took"
+        yield (
+            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below "
+            f"{it.top} in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, "
+            f"{it.waiting:,} to no page yet."
+        )
+        _print_problems(it.problems, len(it.problems))
+        if it.gone:
+            gone = many(len(it.gone), "page has", "pages have")
+            yield f"{gone} no file any more, and stay: {', '.join(it.gone[:5])}"
 
 
 def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
-    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.
+    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped."""
+    from memtape.tools.importing.watching import Indexed, Watcher
+    from memtape.tools.keep.operations import operation
 
-    memtape import --watch
-    """
     with logged(log_format, log_level) as logs:
-        _watch(home, _project(scope), logs=logs)
+
+        def tell(taken: Indexed | str) -> None:
+            if isinstance(taken, str):
+                operation("noted") if logs else say(taken, err=True)
+                return
+            operation("taken", texts=taken.taken)
+            if is_json():
+                print_json(taken._asdict() | {"path": taken.path and str(taken.path)}, indent=False)
+            elif taken.path is None:
+                say(f"Your zones in pages: {many(taken.taken, 'text')} taken or taken back")
+            elif taken.taken and not logs:
+                say(f"{one_line(str(taken.path))}: {taken.taken:,} taken")
+
+        with _speaker(home) as speaker:
+            watcher = Watcher(speaker, _project(scope), tell=tell)
+            ends = signal.SIGTERM, signal.SIGINT
+            before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in ends}
+            try:
+                watcher.run()
+            finally:
+                for name, handler in before.items():
+                    signal.signal(name, handler)
 
 
 def _sources(
@@ -149,20 +178,6 @@ def _sources(
     return found, [path for path in paths if not path.is_file()]
 
 
-def _taken(
-    make: Callable[..., Importer],
-    log: Log,
-    sources: Sequence[finding.ImportSource | finding.Unfit],
-    folders: Sequence[Path],
-) -> ImportSummary:
-    """Import files under a progress bar. Raises `LogAway` with the count of texts taken before."""
-    with progress(sum(map(_size, sources)), "Importing") as bar:
-        importer = make(on_progress=bar.update)
-        with _away_told(lambda: importer.summary.taken):
-            log.ends()  # Nobody should wait for files to be read before a broker is asked.
-            return importer.take(sources, folders)
-
-
 @contextmanager
 def _away_told(taken: Callable[[], int]) -> Iterator[None]:
     """Report of an import with an unreachable broker: the texts taken before, and the next step."""
@@ -175,48 +190,6 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         away = LogAway(f"{error} {told}", f"{error.hint} {then}".strip())
         away.spooled = error.spooled
         raise away from None
-
-
-def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
-    for it in taken:
-        verb = "Would take" if it.dry_run else "Took"
-        yield (
-            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below "
-            f"{it.top} in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, "
-            f"{it.waiting:,} to no page yet."
-        )
-        _print_problems(it.problems, len(it.problems))
-        if it.gone:
-            gone = many(len(it.gone), "page has", "pages have")
-            yield f"{gone} no file any more, and stay: {', '.join(it.gone[:5])}"
-
-
-def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
-    """Import sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
-    from memtape.tools.importing.watching import Indexed, Watcher
-    from memtape.tools.keep.operations import operation
-
-    def tell(taken: Indexed | str) -> None:
-        if isinstance(taken, str):
-            operation("noted") if logs else say(taken, err=True)
-            return
-        operation("taken", texts=taken.taken)
-        if is_json():
-            print_json(taken._asdict() | {"path": taken.path and str(taken.path)}, indent=False)
-        elif taken.path is None:
-            say(f"Your zones in pages: {many(taken.taken, 'text')} taken or taken back")
-        elif taken.taken and not logs:
-            say(f"{one_line(str(taken.path))}: {taken.taken:,} taken")
-
-    with _speaker(home) as speaker:
-        watcher = Watcher(speaker, scope, tell=tell)
-        ends = signal.SIGTERM, signal.SIGINT
-        before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in ends}
-        try:
-            watcher.run()
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
 
 
 def _speaker(home: Path | Home, log: Log | None = None) -> Client:
@@ -263,7 +236,10 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
 
 def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
-    say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
+    parts = [f"{many(summary.files, 'file')} read"]
+    counts = {"unchanged": summary.unchanged, "could not be read": summary.unread, "denied": summary.denied}
+    parts += [f"{count:,} {what}" for what, count in counts.items() if count]
+    say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {', '.join(parts)}.")
     if summary.withdrawn or summary.again:
         again = f"shown again: {summary.again:,}"
         say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; {again}.")
@@ -296,14 +272,6 @@ def _print_problems(problems: Sequence[ImportProblem], count: int) -> None:
         say(f"… and {count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
 
 
-def _files(summary: ImportSummary) -> str:
-    parts = [f"{many(summary.files, 'file')} read"]
-    parts += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
-    parts += [f"{summary.unread:,} could not be read"] if summary.unread else []
-    parts += [f"{summary.denied:,} denied"] if summary.denied else []
-    return ", ".join(parts)
-
-
 def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ...]]) -> None:
     if not lines:
         return
@@ -315,6 +283,6 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
 
 VERBS = (
     Verb("import", import_files, answers="ImportSummary", effect="adds", at="folder"),
-    Verb("import --as", import_pages, lines=_page_lines, listed="folders", effect="adds", at="folder"),
+    Verb("import --as", import_pages, answers=list[Any], listed="folders", effect="adds", at="folder"),
     Verb("import --watch", watch, answers=dict, effect="adds", at="folder"),
 )

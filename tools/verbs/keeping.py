@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -20,18 +20,17 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.capture.profiles import check_kept, opened_home
-from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, progress, say
+from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, progress, say, some
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
     from memtape.tools.keep.copying import Copied
-    from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.rebuild import Rebuilt
     from memtape.tools.keep.verify import Verification
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
-SHOWN = 50
+_note = partial(say, err=True)
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for another projector, since a search starts one that ends by itself."""
 
@@ -56,12 +55,6 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
     consolidated: int
     seconds: float
     stopped: bool
-
-
-class PageAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """The address of the page. Anyone with the address is let in."""
-
-    address: str
 
 
 class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,63 +114,44 @@ def _run(
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
     from memtape.tools.keep.workers import WORKERS, WorkerKind
     from memtape.tools.query.comparing import Shadows
+    from memtape.tools.query.metrics import served_metrics
 
     note = (lambda said: operation("noted")) if logs else _note
-    serving = nullcontext() if metrics is None else _served_metrics(world, metrics)
+    serving = nullcontext() if metrics is None else served_metrics(world.home, world.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
     kinds = {name: kind for name, kind in kinds.items() if embed or name != "embed"}
-    owner = Owner(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds)
-    with owner, serving as port:
-        if port is not None and not logs:
-            say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
-        operation("serving", port=port or 0)
-        ended = _stop_on_signals(owner)
-        started = time.monotonic()
-        owner.check()
-        if not (once or is_json() or logs):
-            say(f"Projecting {world.home.path}; stop with Ctrl-C.", err=True)
-        events, done = _run_once(owner, world, ended, embed) if once else (owner.serve(), {})
-        seconds = time.monotonic() - started
-    counts = {"embedded": "embed", "distilled": "distill", "consolidated": "consolidate"}
-    told = {name: done.get(worker, 0) for name, worker in counts.items()}
-    found = RunCounts(events=events, **told, seconds=round(seconds, 3), stopped=bool(ended))
-    return found, once and bool(ended or owner.refused)
-
-
-def _served_metrics(world: World, port: int) -> AbstractContextManager[int]:
-    from memtape.tools.query.metrics import served_metrics
-
-    return served_metrics(world.home, world.log, port)
-
-
-def _stop_on_signals(owner: Owner) -> list[int]:
-    """Stop the owner at SIGINT and SIGTERM; return the list of signals so far, empty at first."""
-    ended: list[int] = []
+    owner, ended = Owner(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds), list[int]()
 
     def stop(number: int, frame: FrameType | None) -> None:
         ended.append(number)
         owner.stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    return ended
-
-
-def _run_once(
-    owner: Owner,
-    world: World,
-    ended: Sequence[int],
-    embed: bool,
-) -> tuple[int, dict[str, int]]:
-    """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
-    unread = world.reader.unread()
-    with phases() as update:
-        events = owner.project(lambda done: update("projecting", done, unread), update)
-    if ended:
-        return events, {}
-    with progress(world.reader.unembedded() if embed else None, "Working") as bar:
-        return events, owner.work(lambda done: bar.update(done - bar.pos))
+    with owner, serving as port:
+        if port is not None and not logs:
+            say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
+        operation("serving", port=port or 0)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        started = time.monotonic()
+        owner.check()
+        if not (once or is_json() or logs):
+            say(f"Projecting {world.home.path}; stop with Ctrl-C.", err=True)
+        done = dict[str, int]()
+        if once:
+            unread = world.reader.unread()
+            with phases() as update:
+                events = owner.project(lambda done: update("projecting", done, unread), update)
+            if not ended:
+                with progress(world.reader.unembedded() if embed else None, "Working") as bar:
+                    done = owner.work(lambda done: bar.update(done - bar.pos))
+        else:
+            events = owner.serve()
+        seconds = time.monotonic() - started
+    counts = {"embedded": "embed", "distilled": "distill", "consolidated": "consolidate"}
+    told = {name: done.get(worker, 0) for name, worker in counts.items()}
+    found = RunCounts(events=events, **told, seconds=round(seconds, 3), stopped=bool(ended))
+    return found, once and bool(ended or owner.refused)
 
 
 def verify(
@@ -195,26 +169,20 @@ def verify(
     Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
     and, with a text that somebody still has, for the text.
     """
-    verdict = _verified(world)
-    if repair and not verdict.ok:
-        made = _rebuilt(world)
-        say(f"The views differed, and build {made.build} is served instead.", err=True)
-        verdict = _verified(world)
-    return verdict
-
-
-def _verified(world: World) -> Verification:
-    from memtape.tools.keep.verify import verify
+    from memtape.tools.keep import verify as views
 
     check_kept(world.home, "A verification")
     events = world.reader.projected()
-    return verify(world.home, world.log, on_progress=lambda done: world.on_phase("replaying", done, events))
 
+    def told(done: int) -> None:
+        world.on_phase("replaying", done, events)
 
-def _rebuilt(world: World) -> Rebuilt:
-    from memtape.tools.keep.owner import rebuild_as_owner
-
-    return rebuild_as_owner(world.home, world.log, world.on_phase, _note)
+    verdict = views.verify(world.home, world.log, on_progress=told)
+    if verdict.ok or not repair:
+        return verdict
+    made = rebuild(world)
+    say(f"The views differed, and build {made.build} is served instead.", err=True)
+    return verify(world)
 
 
 def _verify_shell(world: World, asked: Any) -> Output:
@@ -222,9 +190,7 @@ def _verify_shell(world: World, asked: Any) -> Output:
     yield verdict if verdict.ok else Failure(verdict)
     yield f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}."
     yield f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}"
-    yield from (f"  {it.what}: {it.view} {it.scope} {it.id}" for it in verdict.differences[:SHOWN])
-    if len(verdict.differences) > SHOWN:
-        yield f"  … and {len(verdict.differences) - SHOWN:,} more; --json names them."
+    yield from some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
     if verdict.kept:
         yield kept_beside(verdict.kept)
     if not verdict.ok:
@@ -240,7 +206,9 @@ def rebuild(world: World) -> Rebuilt:
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
     running projector gives way meanwhile.
     """
-    return _rebuilt(world)
+    from memtape.tools.keep.owner import rebuild_as_owner
+
+    return rebuild_as_owner(world.home, world.log, world.on_phase, _note)
 
 
 def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:
@@ -342,7 +310,7 @@ def page(
 
     with logged(log_format, log_level):
         serving = Serving(home, begins, port)
-        if not printed_json(PageAddress(address=serving.address)):
+        if not printed_json({"address": serving.address}):
             secret = "Keep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page."
             say(f"{serving.address}\n{secret}")
         sys.stdout.flush()
@@ -353,15 +321,11 @@ def page(
             operation("stopped")
 
 
-def _note(note: str) -> None:
-    say(note, err=True)
-
-
 VERBS = (
     Verb("run", run, answers=RunCounts, effect="adds", at="home"),
     Verb("verify", verify, shell=_verify_shell, at="home"),
     Verb("rebuild", rebuild, lines=_rebuild_lines, effect="adds", at="home"),
     Verb("admin copy", copy, lines=_copy_lines, at="home"),
     Verb("admin settings", settings, lines=_settings_lines, at="home"),
-    Verb("page", page, answers=PageAddress, at="folder"),
+    Verb("page", page, answers=str, listed="address", at="folder"),
 )

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.telling import redacted, said_of, when_of
+from memtape.tools.query.telling import redacted
+from memtape.tools.verb import Lines, Step
 
 if TYPE_CHECKING:
     from memtape.state.views.ages import Place, Stays
     from memtape.tools.query.results import Result
     from memtape.tools.world import World
-
-ListedT = TypeVar("ListedT")
 
 TEXT_CHARS = 300
 TOLD_STAYS: dict[Stays, str] = {
@@ -44,12 +42,12 @@ TOLD_PLACES: dict[Place, str] = {
 SHOWN_FOLDERS = 3
 
 
-def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
+def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
     """Yield notes on a capture: the redacted secrets, and whether a tombstone hides the capture."""
     if told := redacted(counts):
         yield told
     if is_hidden:
-        yield f"It is hidden: the same was forgotten. To show it: memtape restore {id}"
+        yield Step("It is hidden: the same was forgotten. To show it", "restore", id)
 
 
 def decoded(data: bytes) -> str:
@@ -63,38 +61,15 @@ def decoded(data: bytes) -> str:
         ) from None
 
 
-def each(
-    found: Sequence[ListedT],
-    lines: Callable[[int, ListedT], Iterable[str]],
-    nothing: str,
-) -> Iterator[str]:
-    """Yield the lines of each entry of a list; `lines` gets the entry's number from 1 on."""
-    for number, one in enumerate(found, start=1):
-        yield from lines(number, one)
-    if not found:
-        yield nothing
-
-
-def event_line(event: Event, *, texts: bool = True) -> str:
-    """Return an event on one line: time, type, id, speaker, and the beginning of the text."""
-    kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
-    who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
-    blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""
-    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
-
-
-def latest(found: Sequence[Result]) -> Iterator[str]:
+def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[str]:
     """Yield texts without a search."""
-    return each(found, _result, "Nothing of the kind is remembered yet; `memtape status` says what there is.")
-
-
-def _result(_: int, result: Result) -> list[str]:
-    about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
-    marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
-    return [
-        f"{format_time(result.at)}  {result.id}  {about}{marks}",
-        f"    {one_line(result.text, TEXT_CHARS)}",
-    ]
+    for it in found:
+        marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in it.marks)
+        about = f"{it.kind} · {one_line(it.actor, 40)} ({it.origin}){marks}"
+        yield f"{format_time(it.at)}  {it.id}  {about}"
+        yield f"    {one_line(it.text, TEXT_CHARS)}"
+    if not found:
+        yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
 
 
 def say_where_it_was(world: World) -> None:
@@ -110,11 +85,7 @@ def say_where_it_was(world: World) -> None:
         )
 
 
-def told_stays(why: Stays | None) -> str:
-    """Return why a unit stays where it is."""
-    return TOLD_STAYS[why] if why is not None else "due"
-
-
-def told_share(millionths: int) -> str:
-    """Return a share in thousandths, as `0.350`."""
-    return f"{millionths // 1_000_000}.{millionths % 1_000_000 // 1_000:03}"
+def say_lag(world: World, lag: int, what: str) -> None:
+    """Print on stderr that the views lack events, and what those do, unless an agent asks."""
+    if lag and world.door == "cli":
+        say(f"The views lack {many(lag, 'event')}, and what they {what}.", err=True)

@@ -22,7 +22,6 @@ from memtape.tools.keep.log_settings import States, set_state, states_on
 from memtape.tools.verb import Asks, Verb, said
 
 if TYPE_CHECKING:
-    from memtape.flows.embed.embedder import Embedder
     from memtape.tools.world import World
 
 SHOWN_CHARS = 200
@@ -53,10 +52,17 @@ def evaluate(
     8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
     captured into a temporary home; yours is only read for its settings.
     """
+    from memtape.flows.embed.embedder import choose_embedder
     from memtape.tools.measure.evaluating import evaluate
     from memtape.tools.query.comparing import LESS
 
-    opened = _embedder(home, embedder, model)
+    options = local_settings(Home(home)).embedder
+    if embedder is not None or model is not None:
+        changes = {"choice": embedder or options.choice, "model": model or options.model}
+        options = msgspec.structs.replace(options, **changes)
+    opened, resolved = choose_embedder(options, dense_on_log=False)
+    if opened is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
+        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
     names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
     with phases() as update:
         return _noted(evaluate(Path(file), list(dict.fromkeys(names)), opened, update))
@@ -68,20 +74,6 @@ def _noted(measured: dict[str, Any]) -> dict[str, Any]:
     return measured
 
 
-def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
-    """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError`."""
-    from memtape.flows.embed.embedder import choose_embedder
-
-    options = local_settings(Home(home)).embedder
-    if choice is not None or model is not None:
-        changes = {"choice": choice or options.choice, "model": model or options.model}
-        options = msgspec.structs.replace(options, **changes)
-    embedder, resolved = choose_embedder(options, dense_on_log=False)
-    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
-        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
-    return embedder
-
-
 def inject(
     home: Path,
     file: Annotated[str, said("The file of questions.", path="file")],
@@ -90,10 +82,7 @@ def inject(
         said("With --inject: another file, of which nothing should be added.", path="file"),
     ] = None,
 ) -> dict[str, Any]:
-    """Measure what a hook adds to prompts instead.
-
-    memtape admin eval locomo10.json --inject
-    """
+    """Measure what a hook adds to prompts instead."""
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
     from memtape.tools.measure.evaluating import inject
 
@@ -128,10 +117,7 @@ def compare(
 
 
 def compare_shadows(world: World) -> dict[str, Any]:
-    """Instead compare what shadows answered beside the searches.
-
-    memtape admin compare --shadow
-    """
+    """Instead compare what shadows answered beside the searches."""
     return world.read(lambda views, scope: query.comparing.compare_shadows(world.log, scope))
 
 
@@ -170,9 +156,20 @@ def set_retriever(
 
 
 def _eval_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables: by turn, by session, by category at 10, and latency."""
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     yield f"{counts}, embedder {measured['embedder']}"
-    yield from _evaluated(measured["retrievers"])
+    found = measured["retrievers"]
+    for what in ("turn", "session"):
+        yield from _by_cut(what, found)
+    categories = next(iter(found.values()))["by_category"]
+    heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
+    tens = {name: [it["turn"]["10"] for it in its["by_category"].values()] for name, its in found.items()}
+    yield from _table("turn @10 by category", heads, tens)
+    yield "latency in ms, without embedding the question"
+    for name, its in found.items():
+        latency = its["latency_ms"]
+        yield f"  {name:<26} p50 {latency['p50']:.1f}  p95 {latency['p95']:.1f}"
 
 
 def _inject_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
@@ -187,6 +184,7 @@ def _inject_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterat
 
 
 def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables: overlap with the returned results, recall of the used ones, the gain of each lane."""
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
         yield (
@@ -198,62 +196,38 @@ def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterato
         return
     judged = many(told["judged"], "search", "searches")
     yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"
-    yield from _compared(told)
+    for what in ("overlap", "recall"):
+        yield from _by_cut(what, told["retrievers"])
+    yield "what each lane adds to recall@10"
+    yield from (f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items())
 
 
-def _shadows(told: Mapping[str, Any]) -> list[str]:
-    """Return the lines about shadows' results beside the answers."""
-    lines = [f"Shadows answer {told['percent']} % of all searches, of which there are {told['searches']:,}."]
+def _shadow_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines about shadows' results beside the answers."""
+    yield f"Shadows answer {told['percent']} % of all searches, of which there are {told['searches']:,}."
     for name, its in told["shadows"].items():
         failed = f", {its['failed']:,} failed" if its["failed"] else ""
-        lines.append(f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}")
-        same = its["overlap"]
-        lines += _table("  the same results", [f"@{cut}" for cut in same], {"": same.values()})
-        found = {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()}
+        yield f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}"
+        same, recall, took = its["overlap"], its["recall"], its["latency_ms"]
+        yield from _table("  the same results", [f"@{cut}" for cut in same], {"": same.values()})
         if its["judged"]:
-            heads = [f"@{cut}" for cut in its["recall"]["active"]]
-            lines += _table(f"  recall of what was used ({its['judged']:,})", heads, found)
-        took = its["latency_ms"]
-        lines.append(f"  latency in ms: p50 {took['p50']:.1f}, p95 {took['p95']:.1f}")
-    return lines
+            found = {"answered": recall["active"].values(), "shadow": recall["shadow"].values()}
+            heads = [f"@{cut}" for cut in recall["active"]]
+            yield from _table(f"  recall of what was used ({its['judged']:,})", heads, found)
+        yield f"  latency in ms: p50 {took['p50']:.1f}, p95 {took['p95']:.1f}"
 
 
-def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the tables: by turn, by session, by category at 10, and latency."""
-    lines = [line for what in ("turn", "session") for line in _by_cut(what, measured)]
-    categories = next(iter(measured.values()))["by_category"]
-    heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
-    tens = {name: [it["turn"]["10"] for it in its["by_category"].values()] for name, its in measured.items()}
-    lines += _table("turn @10 by category", heads, tens)
-    lines.append("latency in ms, without embedding the question")
-    for name, its in measured.items():
-        latency = its["latency_ms"]
-        lines.append(f"  {name:<26} p50 {latency['p50']:.1f}  p95 {latency['p95']:.1f}")
-    return lines
-
-
-def _compared(told: Mapping[str, Any]) -> list[str]:
-    """Return the tables: overlap with the returned results, recall of the used ones, and the gain of each
-    lane.
-    """
-    lines = [line for what in ("overlap", "recall") for line in _by_cut(what, told["retrievers"])]
-    lines.append("what each lane adds to recall@10")
-    lines += [f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items()]
-    return lines
-
-
-def _by_cut(what: str, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _by_cut(what: str, measured: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     heads = [f"@{cut}" for cut in next(iter(measured.values()))[what]]
     return _table(what, heads, {name: its[what].values() for name, its in measured.items()})
 
 
-def _table(title: str, heads: Sequence[str], rows: Mapping[str, Any]) -> list[str]:
+def _table(title: str, heads: Sequence[str], rows: Mapping[str, Any]) -> Iterator[str]:
     widths = [max(7, len(head) + 2) for head in heads]
-    lines = [f"{title:<28}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))]
+    yield f"{title:<28}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
     for name, values in rows.items():
         figures = "".join(f"{value:>{width}.3f}" for value, width in zip(values, widths, strict=True))
-        lines.append(f"  {name:<26}{figures}")
-    return lines
+        yield f"  {name:<26}{figures}"
 
 
 def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
@@ -267,7 +241,7 @@ VERBS = (
     Verb("admin eval", evaluate, lines=_eval_lines, at="folder"),
     Verb("admin eval --inject", inject, lines=_inject_lines, at="folder"),
     Verb("admin compare", compare, lines=_compare_lines),
-    Verb("admin compare --shadow", compare_shadows, lines=lambda world, asked, told: _shadows(told)),
+    Verb("admin compare --shadow", compare_shadows, lines=_shadow_lines),
     Verb("admin retriever list", retrievers, lines=_state_lines, at="home"),
     Verb("admin retriever set", set_retriever, lines=_state_lines, effect="adds", at="home"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -11,19 +12,16 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Linked
 from memtape.schemas.ids import ROOT
 from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.state.tree.checking import TreeProblem
-from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
 from memtape.tools.query import tree
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Offer, Output, Verb
-from memtape.tools.verbs.lines import decoded, each
+from memtape.tools.verbs.lines import decoded
 
 if TYPE_CHECKING:
     from memtape.tools.world import World
@@ -43,7 +41,7 @@ def _new_shell(world: World, asked: tree.NewPageAsks) -> Output:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
     done = tree.new(world, replace(asked, text=text))
     yield done
-    yield from _written(done, "Wrote")
+    yield from _written_lines("Wrote", world, asked, done)
 
 
 def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
@@ -58,7 +56,7 @@ def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
     done = tree.edit(world, replace(asked, text=text, base=base if text is not None else None))
     yield done
-    yield from _written(done, "Changed")
+    yield from _written_lines("Changed", world, asked, done)
 
 
 def _link_lines(world: World, asked: Any, done: tree.LinkSaid) -> Iterator[str]:
@@ -81,7 +79,7 @@ def _text(text: str | None, start: Callable[[], str]) -> str | None:
     return click.edit(start(), extension=".md")
 
 
-def _written(done: tree.Written, what: str) -> Iterator[str]:
+def _written_lines(what: str, world: World, asked: Any, done: tree.Written) -> Iterator[str]:
     below = f", below {done.under}" if done.under else ""
     yield f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}."
     if done.beside:
@@ -122,7 +120,7 @@ def _named(node: tree.TreeNode) -> str:
     return f"{node.name}{title}{told}"
 
 
-def _page(shown: tree.PageShown) -> Iterator[str]:
+def _page_lines(world: World, asked: Any, shown: tree.PageShown) -> Iterator[str]:
     row = shown.row
     yield f"{row.slug or row.id}  {one_line(row.title, SHOWN_CHARS)}"
     told = {"id": row.id, "summary": row.summary, "hints": "; ".join(row.hints)}
@@ -131,12 +129,15 @@ def _page(shown: tree.PageShown) -> Iterator[str]:
             yield f"{name:<9}{one_line(value)}"
     if shown.text:
         yield f"\n{shown.text.strip()}\n"
+    below = [(it.name, it.title) for it in shown.below]
+    refs = [(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()]
+    said = {it.id: f"by {one_line(it.actor, 40)} ({it.origin}), {it.stands}" for it in shown.history}
     lists = {
-        "Below": [_with(it.name, it.title) for it in shown.below],
+        "Below": [f"{name}  {one_line(title, SHOWN_CHARS)}".rstrip() for name, title in below],
         "Leads to": list(map(_end, shown.edges)),
         "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
-        "Tells of": [_with(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()],
-        "Versions": [_version(it) for it in shown.history],
+        "Tells of": [f"{name}  {one_line(text, SHOWN_CHARS)}".rstrip() for name, text in refs],
+        "Versions": [f"{it.id}  {format_day(it.at)} {said[it.id]}" for it in shown.history],
     }
     for title, lines in lists.items():
         if lines:
@@ -152,24 +153,24 @@ def _end(it: PageEnd) -> str:
     return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
 
 
-def _with(name: str, told: str) -> str:
-    return f"{name}  {one_line(told, SHOWN_CHARS)}" if told else name
-
-
-def _version(it: tree.Version) -> str:
-    return f"{it.id}  {format_day(it.at)} by {one_line(it.actor, 40)} ({it.origin}), {it.stands}"
-
-
-def _listed(number: int, it: tree.ListedNode) -> Iterator[str]:
-    below = f" ({it.children:,} below)" if it.children else ""
-    yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
+def _list_lines(world: World, asked: Any, found: list[tree.ListedNode]) -> Iterator[str]:
+    for it in found:
+        below = f" ({it.children:,} below)" if it.children else ""
+        yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
+    if not found:
+        yield "No page yet: `memtape tree new` writes one."
 
 
 def _check_shell(world: World, asked: Any) -> Output:
     found = tree.check(world)
     mendable = [problem for problem in found.problems if problem.fix]
     names = {it.id: it.name for it in tree.pages(world)}
-    steps = [_step(problem, body, names) for problem in mendable for body in problem.fix]
+    steps = list[tuple[str, str]]()  # What is done, and the command that undoes it.
+    for body in (body for problem in mendable for body in problem.fix):
+        page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
+        told = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
+        undo = f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
+        steps.append((told, undo))
     if asked.fix and mendable and not asked.yes:
         for told, _ in steps[:SHOWN_PROBLEMS]:
             say(f"Will be done: {told}", err=True)
@@ -189,13 +190,6 @@ def _check_shell(world: World, asked: Any) -> Output:
         yield f"{count} of {len(found.problems):,} can be mended: memtape tree check --fix"
 
 
-def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
-    """Return an event in words, and the command that undoes the event."""
-    page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
-    said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
-    return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
-
-
 def _tell_page(world: World, asked: Any, found: tree.PageShown) -> str:
     """Show a page with its child pages and links, as many as fit."""
     row, part = found.row, markdown.part_of(found.text, 0)
@@ -213,13 +207,7 @@ def _tell_page(world: World, asked: Any, found: tree.PageShown) -> str:
     if row.diverged:
         others = ", ".join(f"`{id}`" for id in row.beside[:5])
         tail.append(f"Beside it stand {others}, which get_memory opens.")
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
-
-
-def _tell_edit(world: World, asked: Any, done: tree.Written) -> str:
-    others = many(done.beside, "other version stands", "other versions stand")
-    beside = f" {others} beside it." if done.beside else ""
-    return f"The page {done.slug} is at version `{done.version}`.{beside}"
+    return markdown.list_pieces("", lines, tail)
 
 
 VERBS = (
@@ -227,28 +215,23 @@ VERBS = (
     Verb(
         "tree show",
         tree.show_page,
-        lines=lambda world, asked, shown: _page(shown),
+        lines=_page_lines,
         tool=Offer(
             "Read a page of the project's tree, and what stands below it; _root is the top.",
             _tell_page,
             common=False,
         ),
     ),
-    Verb(
-        "tree list",
-        tree.pages,
-        lines=lambda world, asked, found: each(found, _listed, "No page yet: `memtape tree new` writes one."),
-        listed="pages",
-    ),
+    Verb("tree list", tree.pages, lines=_list_lines, listed="pages"),
     Verb("tree check", tree.check, shell=_check_shell, effect="adds"),
     Verb(
         "tree new",
         tree.new,
+        lines=partial(_written_lines, "Wrote"),
         shell=_new_shell,
         effect="adds",
         tool=Offer(
             "Write a longer text that is kept up to date, as a page of the project's tree.",
-            lambda world, asked, it: f"Wrote the page {it.slug} below {it.under}, version `{it.version}`.",
             idempotent=False,
             common=False,
             asks=AgentNewPageAsks,
@@ -257,16 +240,16 @@ VERBS = (
     Verb(
         "tree edit",
         tree.edit,
+        lines=partial(_written_lines, "Changed"),
         shell=_edit_shell,
         effect="adds",
         tool=Offer(
             "Give a page another text. What a person wrote stays, and yours stands beside it.",
-            _tell_edit,
             idempotent=False,
             common=False,
             asks=tree.AgentEditPageAsks,
         ),
     ),
-    Verb("tree move", tree.move, lines=lambda world, asked, done: _written(done, "Moved"), effect="adds"),
+    Verb("tree move", tree.move, lines=partial(_written_lines, "Moved"), effect="adds"),
     Verb("tree link", tree.link, lines=_link_lines, effect="adds"),
 )

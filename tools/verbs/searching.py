@@ -1,37 +1,45 @@
-"""Search: the best texts for some words, and without words the latest."""
+"""Search, and what is told without words: the latest texts, starts, sessions, and what agents were given."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Annotated, get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Kind, Origin, Tier
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.lanes import LANES, UNASKED, Lane
 from memtape.schemas.places import place_in
 from memtape.schemas.times import format_time, parse_time
-from memtape.schemas.visible import many, one_line
+from memtape.schemas.visible import many, one_line, visible
 from memtape.state.views import filters
 from memtape.tools import query
+from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.telling import other_wordings
+from memtape.tools.query.naming import shortened
+from memtape.tools.query.telling import WORDING_CHARS, other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
-from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, people, rare, said
-from memtape.tools.verbs.lines import latest, say_where_it_was
+from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
+from memtape.tools.verbs.lines import latest_lines, say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.schemas.events import Event, Recalled
+    from memtape.tools.query.context import ProjectContext
+    from memtape.tools.query.looking import By, Given, Session
     from memtape.tools.query.ordering import SearchQuery
     from memtape.tools.query.results import Answer, Result
+    from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
-
 CursorText = Annotated[str, Meta(max_length=8_000)]
+TEXT_CHARS, LINE_CHARS = 300, 120
+Form = Literal["prompt", "agents", "gemini"]
+Occasion = Literal["start", "prompt", "search"]
 
 
 class SearchAsks(Asks, frozen=True):
@@ -86,7 +94,7 @@ class SearchAsks(Asks, frozen=True):
         ),
     ] = ()
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
-    quiet: Annotated[bool, people("Do not put this search on the log.", also="--no-capture")] = False
+    quiet: Annotated[bool, people("Do not put this search on the log.")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
     without: Annotated[
         tuple[Lane, ...],
@@ -139,7 +147,9 @@ def search(world: World, asked: SearchAsks) -> Answer:
 def _question(world: World, asked: SearchAsks) -> SearchQuery:
     """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
     check_asked(asked.query, asked.limit)
-    now = now_us()
+    lanes, now = tuple(lane for lane in LANES if lane not in asked.without), now_us()
+    if not lanes:
+        raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
     narrowed = filters.make_filters(now, **{name: getattr(asked, name) for name in filters.FILTERS})
     filters.check_filters(narrowed)
     words, narrowed = world.redactor.question(asked.query), world.redactor.part(narrowed)
@@ -149,7 +159,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
     return query.ordering.SearchQuery(
         words,
         narrowed,
-        lanes_left(asked.without),
+        lanes,
         explain=asked.explain,
         session=world.session,
         valid_at=None if asked.valid_at is None else parse_time(asked.valid_at, now),
@@ -158,14 +168,6 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
         archived=asked.archived,
         quotas=query.ordering.quotas_of(asked.quotas),
     )
-
-
-def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
-    """Return the lanes left. Raises `MemtapeError` for none."""
-    lanes = tuple(lane for lane in LANES if lane not in without)
-    if not lanes:
-        raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
-    return lanes
 
 
 def check_asked(query: object, limit: object) -> None:
@@ -193,10 +195,7 @@ def recent(
         rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
     ] = (),
 ) -> list[Result]:
-    """List the latest memories of this project.
-
-    memtape search --kind turn --limit 5
-    """
+    """List the latest memories of this project."""
     return world.read(lambda views, scope: query.looking.recent_of(views, scope, limit, kinds))
 
 
@@ -206,52 +205,37 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
     with EMBEDDERS.for_one_answer():
         answer = search(world, asked)
     yield answer
-    yield from _results(answer, explain=asked.explain)
-    if not (answer.results or answer.after or answer.aside):
-        yield _nothing(world.scope, answer.held, asked.as_of)
-        if asked.origins and answer.held:
-            yield "What is piped is captured as an agent's, unless --origin says whose it is."
-        say_where_it_was(world)
-    _print_notes(answer)
-
-
-def _results(answer: Answer, *, explain: bool) -> Iterator[str]:
-    """Yield the results of an answer, their sources, and the note about unsearched texts."""
     for number, result in enumerate(answer.results, start=answer.after + 1):
         yield _result(number, result)
-        if explain and not result.sums:
+        if asked.explain and not result.sums:
             yield from query.telling.explained(result, answer.read)
-    if told := query.telling.told_sources(answer, whole=explain):
+    if told := query.telling.told_sources(answer, whole=asked.explain):
         yield told
-    if explain:
+    if asked.explain:
         yield from query.telling.explained_question(answer)
     if answer.aside:
         yield answer.aside if answer.results else f"Nothing found. {answer.aside}"
     elif not answer.results and answer.after:
         yield "Nothing more found."
-
-
-def _print_notes(answer: Answer) -> None:
-    """Print the notes about an answer on stderr: its next page, warnings, and lag."""
+    elif not answer.results:
+        if answer.held:
+            yield "Nothing found. Try fewer or other words; `memtape status` says what there is."
+            if asked.origins:
+                yield "What is piped is captured as an agent's, unless --origin says whose it is."
+        elif asked.as_of is not None:
+            yield f"{world.scope} held nothing then. `memtape status` says what there is now."
+        else:
+            elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
+            then = "`memtape capture` and `memtape import` add to it"
+            yield f"{told_scope(world.scope)} holds nothing yet. {then}; {elsewhere}"
+        say_where_it_was(world)
     if answer.next is not None:
         say(f"For more, the same with --cursor {answer.next}", err=True)
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:
-        say(
-            f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.",
-            err=True,
-        )
-
-
-def _nothing(scope: str, held: int, as_of: str | None) -> str:
-    if held:
-        return "Nothing found. Try fewer or other words; `memtape status` says what there is."
-    if as_of is not None:
-        return f"{scope} held nothing then. `memtape status` says what there is now."
-    elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    then = "`memtape capture` and `memtape import` add to it"
-    return f"{told_scope(scope)} holds nothing yet. {then}; {elsewhere}"
+        lacks = f"The views lack {many(answer.lag, 'event')}"
+        say(f"{lacks}; what they say is found by words all the same.", err=True)
 
 
 def _result(number: int, result: Result) -> str:
@@ -302,6 +286,155 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     return markdown.list_pieces(head, pieces, tail, "ask with a smaller limit or a narrower query")
 
 
+def context(
+    world: World,
+    budget_tokens: Annotated[
+        int,
+        Meta(
+            description="The most tokens of the text.",
+            ge=100,
+            extra={"option": "--budget", "agents_most": 8_000},
+        ),
+    ] = 2_000,
+    form: Annotated[
+        Form,
+        people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md."),
+    ] = "prompt",
+    explain: Annotated[
+        bool,
+        people("Say of each line where it comes from: a page of the vault, and the id."),
+    ] = False,
+    as_of: AsOf = None,
+    as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
+    since: Annotated[
+        int | None,
+        inside("Only later captures of other sessions, from a time in microseconds."),
+    ] = None,
+) -> ProjectContext:
+    """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
+
+        claude --append-system-prompt "$(memtape context)"
+        memtape context --form agents --budget 1000
+        memtape context --explain
+
+    Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
+    languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
+    <!-- memtape:end -->.
+
+    Returns the context of this scope and `global`. With `as_is` pending events are read from the log.
+    """
+    is_told = form == "prompt" and as_of is None
+    last = tuple(filter(None, (world.profile.told, str(world.silence() or "")))) if is_told else ()
+
+    def read(views: Retriever, scope: str) -> ProjectContext:
+        return query.context.context_of(views, scope, budget_tokens, form, world.session, since, last)
+
+    if as_is:
+        world.wake(world.scope)
+        return world.reader.held(lambda views: read(views, world.scope))
+    return world.read(read, as_of)
+
+
+def sessions(world: World, limit: Limit = 10) -> list[Session]:
+    """Instead list the latest sessions: when, who, what is left."""
+    return world.read(lambda views, scope: query.looking.sessions_of(views, scope, limit))
+
+
+def given(
+    world: World,
+    limit: Limit = 20,
+    session: Annotated[str | None, said("Only what this session was given.")] = None,
+    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.")] = None,
+    searches: Annotated[bool, said("List what was searched for too.")] = False,
+    by: Annotated[Occasion | None, inside("Only on this occasion.")] = None,
+    words: Annotated[str, inside("Only questions with these words.")] = "",
+) -> list[Given]:
+    """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
+
+        memtape agents given --limit 5
+        memtape agents given --searches
+        memtape agents given --since 1d --json
+
+    A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+    Results of searches are listed with --searches alone.
+    """
+    ways = (by,) if by is not None else query.looking.EVERY_WAY if searches else UNASKED
+    after = None if since is None else parse_time(since, now_us())
+
+    def is_wanted(way: By, event: Event, body: Recalled) -> bool:
+        return session in (None, event.session) and way in ways and words.casefold() in body.query.casefold()
+
+    return world.read(lambda views, scope: query.looking.given_of(views, scope, limit, after, is_wanted))
+
+
+def _session_lines(world: World, asked: Any, found: list[Session]) -> Iterator[str]:
+    for it in found:
+        agents = ", ".join(one_line(agent, 40) for agent in it.agents) or "no agent"
+        when = f"{format_time(it.since)} to {format_time(it.until)}"
+        yield f"{one_line(it.id, 80)}  {agents}, {many(it.turns, 'turn')}, {when}"
+        yield from (f"    {one_line(line, TEXT_CHARS)}" for line in it.left)
+    if not found:
+        yield "No session was kept yet."
+
+
+def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
+    short = shortened(memory.id for one in found for memory in one.memories)
+    for one in found:
+        tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
+        count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
+        session = f", session {one_line(one.session, 80)}" if one.session else ""
+        asked_for = f" for {one_line(one.query, LINE_CHARS)!r}" if one.by == "search" else ""
+        who = f"{one_line(one.actor, 40)} in {one.scope}{session}"
+        yield f"{format_time(one.at)}  {one.by}{asked_for}: {count} to {who}"
+        for it in one.memories:
+            used = {True: "used", False: "not used", None: "use unknown"}[it.used]
+            now = "" if it.now == "shown" else f", {it.now} since"
+            line = "(erased)" if it.line is None else one_line(it.line, LINE_CHARS)
+            yield f"    {short[it.id]}  {line}  [{used}{now}]"
+    if not found:
+        yield "Nothing was given to an agent unasked."
+
+
+def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[str]:
+    if asked.explain:
+        for item in found.items:
+            yield f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}"
+    else:
+        say(found.text, nl=False)
+    if found.items:
+        return
+    why, archive = "Nothing is remembered yet. `memtape status` says what there is.", None
+    if found.omitted:
+        why = "Nothing fits the budget. `memtape status` says what there is."
+    elif asked.as_of is None:
+        archive = world.read(lambda views, scope: query.archived.archived_of(views, scope, 1))
+    if archive is not None and (archive.counts or archive.purged):
+        why = "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
+    say(why, err=True)
+    say_where_it_was(world)
+
+
+def _tell_context(world: World, asked: Any, found: ProjectContext) -> str:
+    """Return the context cut to the hosts' limit. The text itself marks its data."""
+    if not found.text.strip():
+        return f"Nothing is remembered in {world.scope} yet."
+    cut = markdown.fitted(visible(found.text), markdown.MAX_ANSWER_BYTES - 500)
+    return f"What {world.scope} remembers:\n\n{wrap(cut)}"
+
+
+def _tell_sessions(world: World, asked: Any, found: list[Session]) -> str:
+    if not found:
+        return f"No session was kept in {world.scope} yet."
+    pieces = list[str]()
+    for it in found:
+        agents = ", ".join(markdown.name_of(agent, 60) for agent in it.agents) or "no agent"
+        when = f"{format_time(it.since)} to {format_time(it.until)}"
+        said = f"\n{markdown.quoted(one_line(it.asked, WORDING_CHARS))}" if it.asked else ""
+        name = markdown.name_of(it.id, 80)
+        pieces.append(f"`{name}` · {when} · {agents} · {many(it.turns, 'turn')}{said}")
+    return markdown.list_pieces(f"{many(len(found), 'session')} of {world.scope}, the latest first.", pieces)
+
+
 VERBS = (
     Verb(
         "search",
@@ -316,11 +449,25 @@ VERBS = (
     Verb(
         "search -",
         recent,
-        lines=lambda world, asked, found: latest(found),
+        lines=latest_lines,
         listed="results",
         tool=Offer(
             "What was remembered last, without a query.",
             lambda world, asked, found: markdown.listed(found, world.scope, "the latest first"),
         ),
     ),
+    Verb(
+        "context",
+        context,
+        lines=_context_lines,
+        tool=Offer("What to know before starting: rules, goal, plan, facts, recent work.", _tell_context),
+    ),
+    Verb(
+        "log --sessions",
+        sessions,
+        lines=_session_lines,
+        listed="sessions",
+        tool=Offer("The latest sessions of all agents: when, who, what was asked.", _tell_sessions),
+    ),
+    Verb("agents given", given, lines=_given_lines, listed="given"),
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 import msgspec
@@ -30,7 +29,7 @@ from memtape.tools.capture.secrets.known import (
 )
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors.terminal import is_asked
-from memtape.tools.verb import Asks, Verb, said
+from memtape.tools.verb import Output, Verb, said
 
 UNIT_S = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
@@ -42,7 +41,7 @@ class LastingPauses(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     ended: bool | None = None
 
 
-def known_secrets(home: Path) -> list[KnownSecret]:
+def known_secrets(home: Path) -> Output:
     """List the secrets known to this home: the digits of their placeholders, and who told them where.
 
         memtape admin secrets list
@@ -50,14 +49,19 @@ def known_secrets(home: Path) -> list[KnownSecret]:
     No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
     known in every project, any other in its project alone.
     """
-    return MetSecrets(Home(home)).read().all()
+    known = list(MetSecrets(Home(home)).read().all())
+    yield known
+    for secret in known:
+        place = "all projects" if secret.trust == "person" else secret.scope or "no project"
+        yield f"{secret.id}  {secret.kind:<16}  {many(secret.chars, 'character')}, known in {place}"
+    yield f"{many(len(known), 'known secret')}. `memtape admin secrets forget ID` undoes one."
 
 
 def forget_secrets(
     home: Path,
     ids: Annotated[tuple[str, ...], said("The digits of placeholders, or of the list.")],
     origin: Annotated[Origin | None, said("user at a terminal, else agent.")] = None,
-) -> tuple[str, ...]:
+) -> Output:
     """Stop redacting a false secret; ID is the digits of its placeholder, or of the list.
 
         memtape admin secrets forget 5f0c6d1e
@@ -74,10 +78,11 @@ def forget_secrets(
             f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape admin secrets list` names them."
         )
     met.forget(ids)
-    return ids
+    yield ids
+    yield f"{many(len(ids), 'value is', 'values are')} left alone from now on."
 
 
-def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE", path="new")]) -> str:
+def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE", path="new")]) -> Output:
     """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
 
         memtape admin secrets share team.key
@@ -92,7 +97,9 @@ def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE
         write_secret(Path(file), data)
     except FileExistsError:
         raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
-    return file
+    yield file
+    then = f"Others take it by `memtape admin secrets join {Path(file).name}`."
+    yield f"The wrapped key is in {file}. {then}"
 
 
 def join_key(
@@ -102,7 +109,7 @@ def join_key(
         bool,
         said("Also where this home knows secrets under another key, and lose those."),
     ] = False,
-) -> bool:
+) -> Output:
     """Take the key of a file that `memtape admin secrets share` wrote, before anything is captured here.
 
         memtape admin secrets join team.key
@@ -121,7 +128,9 @@ def join_key(
         )
     if is_new:
         own.replace_key(key)
-    return is_new
+    yield is_new
+    has = "This home has the key now. Start servers of agents and `memtape run` again."
+    yield has if is_new else "It had this key."
 
 
 def pause(
@@ -131,7 +140,7 @@ def pause(
     length: Annotated[
         str | None, said("End by itself after so long: 90m, 1h, 3d, 2w.", option="--for", metavar="TIME")
     ] = None,
-) -> LastingPauses:
+) -> Output:
     """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
 
         memtape agents pause --for 1h
@@ -141,16 +150,21 @@ def pause(
     import of a transcript. Without --for the pause lasts until `memtape agents resume`; with --project this
     project is off.
     """
-    of, now = _scope_of(home, project, scope), now_us()
-    pause_home(Home(home).path, of, now, None if length is None else now + _length_us(length))
-    return LastingPauses(paused=list(pauses_of(home).lasting(now_us())))
+    of, now, until = _scope_of(home, project, scope), now_us(), None
+    if length is not None:
+        found = re.fullmatch(r"\s*(\d{1,4})\s*([mhdw])\s*", length)
+        if found is None or not int(found[1]):
+            raise MemtapeError(f"{length[:60]!r} is no length of time.", "Give one as 90m, 1h, 3d or 2w.")
+        until = now + int(found[1]) * UNIT_S[found[2]] * US_PER_S
+    pause_home(Home(home).path, of, now, until)
+    yield from _pauses(home)
 
 
 def resume(
     home: Path,
     project: Annotated[bool, said("Only the project of this folder, instead of all.")] = False,
     scope: Annotated[str | None, said("Only this project, as project:NAME.")] = None,
-) -> LastingPauses:
+) -> Output:
     """End a pause, and name the pauses still in effect.
 
         memtape agents resume
@@ -159,34 +173,16 @@ def resume(
     Turns from before the pause that are not yet stored are taken by the next `memtape import --all`.
     """
     ended = resume_home(Home(home).path, _scope_of(home, project, scope), now_us())
-    return LastingPauses(paused=list(pauses_of(home).lasting(now_us())), ended=bool(ended))
+    yield from _pauses(home, bool(ended))
 
 
-def _pause_lines(home: Path, asked: Asks, found: LastingPauses) -> Iterator[str]:
-    if found.ended is not None:
-        yield "The pause has ended." if found.ended else "There was no such pause."
-    yield from map(str, map(silence_by, found.paused))
-
-
-def _secret_lines(home: Path, asked: Asks, known: list[KnownSecret]) -> Iterator[str]:
-    for secret in known:
-        place = "all projects" if secret.trust == "person" else secret.scope or "no project"
-        yield f"{secret.id}  {secret.kind:<16}  {many(secret.chars, 'character')}, known in {place}"
-    yield f"{many(len(known), 'known secret')}. `memtape admin secrets forget ID` undoes one."
-
-
-def _forgotten_lines(home: Path, asked: Any, found: Sequence[str]) -> list[str]:
-    return [f"{many(len(found), 'value is', 'values are')} left alone from now on."]
-
-
-def _share_lines(home: Path, asked: Any, shared: str) -> list[str]:
-    name = Path(shared).name
-    return [f"The wrapped key is in {shared}. Others take it by `memtape admin secrets join {name}`."]
-
-
-def _join_lines(home: Path, asked: Any, done: bool) -> list[str]:
-    told = "This home has the key now. Start servers of agents and `memtape run` again."
-    return [told if done else "It had this key."]
+def _pauses(home: Path, ended: bool | None = None) -> Output:
+    """Yield the pauses in effect, and whether one was ended."""
+    paused = list(pauses_of(home).lasting(now_us()))
+    yield LastingPauses(paused=paused, ended=ended)
+    if ended is not None:
+        yield "The pause has ended." if ended else "There was no such pause."
+    yield from map(str, map(silence_by, paused))
 
 
 def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:
@@ -197,25 +193,18 @@ def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:
     return scope_of_folder(Path.cwd(), Home(home)) if project else None
 
 
-def _length_us(length: str) -> int:
-    found = re.fullmatch(r"\s*(\d{1,4})\s*([mhdw])\s*", length)
-    if found is None or not int(found[1]):
-        raise MemtapeError(f"{length[:60]!r} is no length of time.", "Give one as 90m, 1h, 3d or 2w.")
-    return int(found[1]) * UNIT_S[found[2]] * US_PER_S
-
-
 VERBS = (
-    Verb("admin secrets list", known_secrets, lines=_secret_lines, listed="secrets", at="folder"),
+    Verb("admin secrets list", known_secrets, answers=list[KnownSecret], listed="secrets", at="folder"),
     Verb(
         "admin secrets forget",
         forget_secrets,
-        lines=_forgotten_lines,
+        answers=tuple[str, ...],
         listed="forgotten",
         effect="shows",
         at="folder",
     ),
-    Verb("admin secrets share", share_key, lines=_share_lines, listed="file", at="folder"),
-    Verb("admin secrets join", join_key, lines=_join_lines, listed="joined", effect="adds", at="folder"),
-    Verb("agents pause", pause, lines=_pause_lines, effect="adds", at="folder"),
-    Verb("agents resume", resume, lines=_pause_lines, effect="adds", at="folder"),
+    Verb("admin secrets share", share_key, answers=str, listed="file", at="folder"),
+    Verb("admin secrets join", join_key, answers=bool, listed="joined", effect="adds", at="folder"),
+    Verb("agents pause", pause, answers=LastingPauses, effect="adds", at="folder"),
+    Verb("agents resume", resume, answers=LastingPauses, effect="adds", at="folder"),
 )

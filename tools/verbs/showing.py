@@ -1,43 +1,59 @@
-"""Show one memory, turn or summary: the whole text, history, edges, and the talk around a time."""
+"""Show what is stored: a text whole, its history and edges, the talk around a time, the events of the log."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Captured
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, InvalidUse, MemtapeError, NotFound
+from memtape.schemas.events import EVENT_TYPES, Captured, Event
+from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
-from memtape.schemas.scopes import scopes_read
+from memtape.schemas.scopes import check_scope, partition_of, scopes_read
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import query
-from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import say
+from memtape.tools.doors.terminal import printed_json, say
 from memtape.tools.query.naming import nowhere
 from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
-from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, said
-from memtape.tools.verbs.lines import TOLD_PLACES, event_line, latest, told_share, told_stays
+from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, said
+from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, latest_lines, say_lag
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import SummaryRow
     from memtape.state.views.ages import Age
-    from memtape.tools.query.inspection import Behind, Explained, Opened, Whole
+    from memtape.tools.query.as_of import Diff
+    from memtape.tools.query.inspection import Explained, Opened, Whole
     from memtape.tools.query.looking import EdgeList
     from memtape.tools.query.results import Result
-    from memtape.tools.query.retrieval import SummarySource
     from memtape.tools.world import World
 
 SOURCE_CHARS = 200
 DETAILS_BYTES = 3_000
 REASONS_BYTES = 9_000
 MAX_REASONS = MAX_WORDINGS = 20
+PARTS = {
+    "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
+    "access": "how often it was used or confirmed; nine times have all of 0.300",
+    "importance": "what somebody gave, or words such as deadline, risk and decision; at most 0.250",
+    "media": "0.070 with an image or the like, else 0.025",
+    "pinned": "0.300 where it is pinned",
+}
+"""The parts of retention, and a sentence for each."""
+Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
+POLL_S = 0.2
+PAGE_SLOTS = 500
+Number = Annotated[int, Meta(ge=0)]
 
 
 class OpenAsks(Asks, frozen=True):
@@ -73,8 +89,6 @@ def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
 def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
     """Read back the document of which it is a part, byte for byte.
 
-        memtape show 019ab0c4 --whole > guide.md
-
     Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
     return world.read_of(id, query.inspection.whole_document, as_of)
@@ -83,19 +97,16 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 def why(world: World, id: Id) -> Explained:
     """Every event behind it, what hid or restored it, and how it has aged.
 
-        memtape show 019ab0c4 --why
-
     Returns no event of a purged memory, and no age of what is no memory or turn, as a summary. Raises
     `NotFound`.
     """
-    try:
+    age = None
+    with suppress(NotFound):
         age = age_of(world, id)
-    except NotFound:
-        return world.read_of(id, query.inspection.explained)
     try:
         return msgspec.structs.replace(world.read_of(id, query.inspection.explained), age=age)
     except NotFound:
-        if not age.purged:
+        if age is None or not age.purged:
             raise
         return query.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
 
@@ -126,8 +137,6 @@ def edges(
 ) -> EdgeList:
     """What was used together with it; without an ID the strongest of the scope.
 
-        memtape show --edges
-
     Returns without an id the edges proposed as curated ones; nothing writes these automatically. Raises
     `NotFound`.
     """
@@ -144,23 +153,14 @@ def timeline(
 ) -> list[Result]:
     """What was said around it, or around a time given as ID, in order.
 
-        memtape show 2026-11-20T14:00:00Z --around --limit 20
-
     Raises `NotFound`.
     """
     now, timeline_of = now_us(), query.looking.timeline_of
-    if _is_time(around, now):
-        return world.read(lambda views, scope: timeline_of(views, scope, around, limit, now))
-    return world.read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
-
-
-def _is_time(around: str, now_us: int) -> bool:
-    """Whether a moment is named by a time, and not by an id."""
     try:
-        parse_time(around, now_us)
+        parse_time(around, now)
     except MemtapeError:
-        return False
-    return True
+        return world.read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
+    return world.read(lambda views, scope: timeline_of(views, scope, around, limit, now))
 
 
 def _whole_lines(world: World, asked: Any, document: Whole) -> Iterator[str]:
@@ -175,87 +175,73 @@ def _whole_lines(world: World, asked: Any, document: Whole) -> Iterator[str]:
 def _why_lines(world: World, asked: Any, explained: Explained) -> Iterator[str]:
     age = explained.age
     yield f"Memory {explained.id} in {explained.scope}"
-    yield from map(_behind, explained.events)
+    for it in explained.events:
+        similarity = f" {it.similarity:.2f}" if it.similarity else ""
+        taken = f"  taken from {', '.join(it.event.refs)}" if it.event.refs else ""
+        how = f"{it.part}: {it.how}{similarity}"
+        yield f"{it.partition}/{it.offset}  {how}  {_event_line(it.event)}{taken}"
     if age is None or not age.purged:  # What has left the views has no row that tells more.
-        yield from _hidden(show(world, asked.id))
+        yield from _hidden_lines(show(world, asked.id))
     yield from () if age is None else _age_lines(age)
 
 
-def _opened(opened: Opened) -> list[str]:
+def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
     if opened.captured is not None:
         event = opened.captured
         assert isinstance(event.body, Captured)
         waits = ("Not yet folded: `memtape run --once` projects it.",)
-        return [visible(event.body.text), "", event_line(event), *(opened.marks or waits)]
+        yield from (visible(event.body.text), "", _event_line(event), *(opened.marks or waits))
+        return
     if opened.summary is not None:
-        return _summary(opened, opened.summary)
+        yield from _summary_lines(opened, opened.summary)
+        return
     row = opened.memory or opened.turn
     assert row is not None
-    lines = [visible(row.text), "", f"{row.kind} {row.id} in {row.scope}"]
-    lines.append(f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}")
+    yield from (visible(row.text), "", f"{row.kind} {row.id} in {row.scope}")
+    yield f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}"
     if row.session:
-        lines.append(f"session {one_line(row.session)}")
+        yield f"session {one_line(row.session)}"
     if row.tags:
-        lines.append("tags " + ", ".join(map(one_line, row.tags)))
+        yield "tags " + ", ".join(map(one_line, row.tags))
     if row.source:
-        lines.append(f"source {one_line(row.source)}")
+        yield f"source {one_line(row.source)}"
     if place := place_in(row.path):
         span = f"characters {place.start + 1:,} to {place.end:,}"
-        lines.append(f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole")
+        yield f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole"
     elif row.path:
-        lines.append(f"path {one_line(row.path)}")
-    lines += opened.marks
-    if opened.memory is not None:
-        memory = opened.memory
-        lines.append(confirmed(memory.confirmations, memory.last_at))
+        yield f"path {one_line(row.path)}"
+    yield from opened.marks
+    if (memory := opened.memory) is not None:
+        yield confirmed(memory.confirmations, memory.last_at)
         importance = f"importance {memory.importance_confirmed / 1_000:.2f} by confirmations"
-        lines.append(f"{memory.status}, {memory.category}, {memory.polarity}, {importance}")
-        lines.append(f"captures {', '.join(memory.ids)}")
-        lines += [f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings]
+        yield f"{memory.status}, {memory.category}, {memory.polarity}, {importance}"
+        yield f"captures {', '.join(memory.ids)}"
+        yield from (f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings)
         if memory.made_of:
-            lines.append(f"made of {', '.join(memory.made_of)}")
+            yield f"made of {', '.join(memory.made_of)}"
     if opened.last_used_at is not None:
-        lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
-    return [*lines, *_hidden(opened)]
+        yield f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}"
+    yield from _hidden_lines(opened)
 
 
-def _hidden(opened: Opened) -> list[str]:
-    """Return why something is hidden, and how it is shown again."""
+def _hidden_lines(opened: Opened) -> Iterator[str]:
+    """Yield why something is hidden, and how it is shown again."""
     row = opened.memory or opened.turn
-    if row is None or not opened.hidden:
-        return []
-    again = f"memtape restore {row.id} --scope {row.scope}"
-    return [f"Hidden: {opened.why_hidden()}. To show it again: {again}"]
+    if row is not None and opened.hidden:
+        again = f"memtape restore {row.id} --scope {row.scope}"
+        yield f"Hidden: {opened.why_hidden()}. To show it again: {again}"
 
 
-def _summary(opened: Opened, row: SummaryRow) -> list[str]:
-    lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
+def _summary_lines(opened: Opened, row: SummaryRow) -> Iterator[str]:
+    yield from (visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}")
     if row.keywords:
-        lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
+        yield "keywords " + ", ".join(map(one_line, row.keywords))
     span = f"from {format_time(row.first_at)} to {format_time(row.last_at)}"
-    lines.append(f"Summed up by rule, {span}. In full:")
+    yield f"Summed up by rule, {span}. In full:"
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
-        lines.append(f"  {format_time(source.at)}  {source.id}  {text}{marks}")
-    return lines
-
-
-def _behind(behind: Behind) -> str:
-    similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
-    taken = f"  taken from {', '.join(behind.event.refs)}" if behind.event.refs else ""
-    place = f"{behind.partition}/{behind.offset}"
-    return f"{place}  {behind.part}: {behind.how}{similarity}  {event_line(behind.event)}{taken}"
-
-
-PARTS = {
-    "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
-    "access": "how often it was used or confirmed; nine times have all of 0.300",
-    "importance": "what somebody gave, or words such as deadline, risk and decision; at most 0.250",
-    "media": "0.070 with an image or the like, else 0.025",
-    "pinned": "0.300 where it is pinned",
-}
-"""The parts of retention, and a sentence for each."""
+        yield f"  {format_time(source.at)}  {source.id}  {text}{marks}"
 
 
 def _age_lines(age: Age) -> Iterator[str]:
@@ -269,25 +255,30 @@ def _age_lines(age: Age) -> Iterator[str]:
         back = f"memtape project finish --undo --scope {age.scope}"
         yield f"archived with its project on {format_day(age.finished_at)}; to go on: {back}"
     if age.total is None:
-        yield f"tier {age.tier}; it does not move, since it is {told_stays(age.stays)}"
+        stays = TOLD_STAYS[age.stays] if age.stays is not None else "due"
+        yield f"tier {age.tier}; it does not move, since it is {stays}"
         return
-    limit = "" if age.limit is None else f"; it may move on at {told_share(age.limit)} or less"
-    yield f"tier {age.tier}, retention {told_share(age.total)}{limit}"
+    limit = "" if age.limit is None else f"; it may move on at {_share(age.limit)} or less"
+    yield f"tier {age.tier}, retention {_share(age.total)}{limit}"
     for part, share in age.retention.items():
-        yield f"  {part:<10}  {told_share(share)}  {PARTS[part]}"
+        yield f"  {part:<10}  {_share(share)}  {PARTS[part]}"
     if age.moves_to is not None and age.moves_at is not None:
         place = TOLD_PLACES[age.moves_to]
-        due = age.moves_at <= age.now
-        yield (
-            f"moves {place} with others of its day or week, since it is due"
-            if due
-            else (f"moves {place} on {format_day(age.moves_at)} at the earliest, if nobody uses or says it")
-        )
+        if age.moves_at <= age.now:
+            yield f"moves {place} with others of its day or week, since it is due"
+        else:
+            day = format_day(age.moves_at)
+            yield f"moves {place} on {day} at the earliest, if nobody uses or says it"
     elif age.stays is not None:
-        yield f"stays there: {told_stays(age.stays)}"
+        yield f"stays there: {TOLD_STAYS[age.stays]}"
     for told in age.summaries:
         span = "day" if told.level == 1 else "week"
         yield f"summed up in {told.id}, of the {span} of {format_day(told.since)}"
+
+
+def _share(millionths: int) -> str:
+    """Return a share in thousandths, as `0.350`."""
+    return f"{millionths // 1_000_000}.{millionths % 1_000_000 // 1_000:03}"
 
 
 def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
@@ -301,36 +292,42 @@ def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
         yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
         yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
-    if found.lag:
-        say(f"The views lack {many(found.lag, 'event')}, and what they link.", err=True)
+    say_lag(world, found.lag, "link")
 
 
 def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
-    explained, start = world.read_of(asked.id, query.inspection.explained), asked.from_char
+    """Show a text from a character on, what is known of it and the events behind it, as much as fits."""
     if found.summary is not None:
-        return _tell_summary(found.summary, found)
+        lines = list(map(markdown.quoted, _summary_lines(found, found.summary)))
+        return markdown.list_pieces("", lines, then="get_memory opens a source by its id", between="\n")
     row = found.memory or found.turn
     if row is not None:
-        whole, kind, id, scope = row.text, row.kind, row.id, row.scope
+        text, kind, id, scope = row.text, row.kind, row.id, row.scope
         about = markdown.about(kind, row.at, row.actor, row.origin, row.source, row.path)
     else:
         event = found.captured
-        assert event is not None and isinstance(event.body, Captured) and event.scope is not None
-        whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
+        assert event is not None and isinstance(event.body, Captured)
+        text, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope or ""
         who, body = event.actor, event.body
         about = markdown.about(kind, event.at, who.name, who.origin, body.source, body.path)
-    part = markdown.part_of(whole, start)
+    part = markdown.part_of(text, asked.from_char)
     lines = [f"`{id}` in {scope} · {about}", markdown.quoted(part)]
     if details := _details(found):
         lines.append(markdown.fitted("\n".join(details), DETAILS_BYTES))
-    reasons = "\n".join(_tell_behind(behind) for behind in explained.events[-MAX_REASONS:])
-    lines.append("Why it is there:\n" + markdown.fitted(reasons, REASONS_BYTES))
-    if len(explained.events) > MAX_REASONS:
-        lines.append(f"(Left out: {many(len(explained.events) - MAX_REASONS, 'earlier event')}.)")
-    rest = len(whole) - start - len(part)
+    events = world.read_of(asked.id, query.inspection.explained).events
+    reasons = list[str]()
+    for behind in events[-MAX_REASONS:]:
+        it, how = behind.event, f"{behind.part}, {behind.how}"
+        speaker = f"{markdown.name_of(it.actor.name, 60)} ({it.actor.origin})"
+        told = f"- {when_of(it)} · {how} · `{it.id}` · {speaker} · {said_of(it)}"
+        reasons.append(told.rstrip(" ·"))
+    lines.append("Why it is there:\n" + markdown.fitted("\n".join(reasons), REASONS_BYTES))
+    if len(events) > MAX_REASONS:
+        lines.append(f"(Left out: {many(len(events) - MAX_REASONS, 'earlier event')}.)")
+    rest = len(text) - asked.from_char - len(part)
     follow = many(rest, "character follows", "characters follow")
-    tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
+    tail = [f"{follow}: get_memory with from_char={asked.from_char + len(part)}."] if rest > 0 else []
+    return markdown.list_pieces("", lines, tail)
 
 
 def _details(found: Opened) -> list[str]:
@@ -353,38 +350,139 @@ def _details(found: Opened) -> list[str]:
     return details
 
 
-def _tell_summary(row: SummaryRow, found: Opened) -> str:
-    """Return a summary with its sources, as many as fit."""
-    lines = [
-        f"`{row.id}` in {row.scope} · {', '.join(found.marks)}",
-        markdown.quoted(markdown.part_of(row.text, 0)),
-    ]
-    if row.keywords:
-        lines.append("keywords: " + ", ".join(markdown.name_of(word, 60) for word in row.keywords))
-    pieces = markdown.fitting([*lines, "It sums up:", *map(_source, found.sources)])
-    left = len(lines) + 1 + len(found.sources) - len(pieces)
-    more = [f"({many(left, 'more text')}.)"] if left else []
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join([*pieces, *more]))])
+class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A slot of the log: its event, or why it cannot be read."""
+
+    partition: int
+    offset: int
+    event: Event | None
+    unreadable: str = ""
 
 
-def _source(source: SummarySource) -> str:
-    marks = f" · {', '.join(source.marks)}" if source.marks else ""
-    text = "erased" if source.text is None else markdown.quoted(one_line(source.text, WORDING_CHARS))
-    return f"`{source.id}` · {format_time(source.at)}{marks}\n{text}"
+def read_log(
+    world: World,
+    partition: Annotated[Number | None, people("Read this partition, all scopes of it.")] = None,
+    offset: Annotated[
+        Number | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
+    ] = None,
+    limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20,
+    types: Types = (),
+) -> list[LogSlot]:
+    """Print events of the log as they stand: the last ones, or from an offset on.
+
+        memtape log --limit 5
+        memtape log --sessions
+        memtape log --partition 3 --from 0 --json
+
+    `memtape admin tail` follows new ones as they come.
+    """
+    of_scope = world.scope if partition is None else None
+    number = partition_of(world.scope, world.log.partitions) if partition is None else partition
+    if number >= world.log.partitions:
+        raise InvalidUse(f"The log has partitions 0 to {world.log.partitions - 1}.")
+    if offset is None:
+        slots = list(islice(backwards(world.log, number, of_scope, types), limit))[::-1]
+    else:
+        slots = world.log.read(number, offset, limit, scope=of_scope, types=types)
+    return [_decoded(slot) for slot in slots]
 
 
-def _tell_behind(behind: Behind) -> str:
-    event = behind.event
-    who = f"{markdown.name_of(event.actor.name, 60)} ({event.actor.origin})"
-    how = f"{behind.part}, {behind.how}"
-    return f"- {when_of(event)} · {how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
+def _decoded(slot: Slot) -> LogSlot:
+    try:
+        return LogSlot(partition=slot.partition, offset=slot.offset, event=decode(slot.payload))
+    except InvalidEvent as error:
+        return LogSlot(partition=slot.partition, offset=slot.offset, event=None, unreadable=error.reason)
+
+
+def diff(
+    world: World,
+    before: str,
+    after: str,
+    every: Annotated[bool, people("Every scope, not just this project.", option="--all")] = False,
+) -> Diff:
+    """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+        memtape admin diff 3d 1h
+
+    A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+    """
+    return query.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
+
+
+def tail(
+    world: World,
+    since: Annotated[str | None, said("Begin there: ISO 8601, or an age as 3d; by default now.")] = None,
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
+    types: Types = (),
+    texts: Annotated[bool, said("Print what was said too.")] = False,
+) -> None:
+    """Follow the log of the whole home: a line for each event as it comes, until interrupted.
+
+        memtape admin tail --type captured --type recalled
+        memtape admin tail --since 1h --json
+
+    No line has a captured text, unless --texts asks for it. With --json each line is one document, whose
+    events have no body without --texts. Ticks are shown where --type asks for them.
+    """
+    ends = world.log.ends()
+    if since is not None:
+        ends = [world.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
+    numbers = range(len(ends)) if scope is None else (partition_of(check_scope(scope), len(ends)),)
+    with suppress(KeyboardInterrupt):
+        for slot in followed(world.log, {number: ends[number] for number in numbers}, scope, types):
+            found = _decoded(slot)
+            event = found.event
+            if event is not None and event.type == "ticked" and not types:
+                continue
+            without = event and msgspec.structs.replace(event, body=None)
+            told = found if texts else msgspec.structs.replace(found, event=without)
+            if not printed_json(told, indent=False):
+                about = "" if event is None else f"{one_line(event.scope or 'every scope', 80)}  "
+                say(f"{about}{_slot(found, texts=texts)}")
+                sys.stdout.flush()
+
+
+def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
+    """Yield the slots of a log from the offsets of some partitions on, without end.
+
+    Slots of a partition are in its order; slots found by one look are in the order of the partitions.
+    """
+    while True:
+        came = False
+        for number, offset in offsets.items():
+            for slot in log.read(number, offset, PAGE_SLOTS, scope=scope, types=types):
+                yield slot
+                offsets[number], came = slot.offset + 1, True
+        if not came:
+            time.sleep(POLL_S)
+
+
+def _event_line(event: Event, *, texts: bool = True) -> str:
+    """Return an event on one line: time, type, id, speaker, and the beginning of the text."""
+    kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
+    who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
+    blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+
+
+def _slot(slot: LogSlot, *, texts: bool = True) -> str:
+    said = f"unreadable: {slot.unreadable}" if slot.event is None else _event_line(slot.event, texts=texts)
+    return f"{slot.partition}/{slot.offset}  {said}"
+
+
+def _diff_lines(world: World, asked: Any, changes: Diff) -> Iterator[str]:
+    for what in ("added", "folded", "revised", "forgotten", "restored"):
+        for changed in getattr(changes, what):
+            more = f" (+{len(changed.captures)})" if changed.captures else ""
+            yield f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}"
+    yield f"{many(changes.turns, 'turn')} came."
 
 
 VERBS = (
     Verb(
         "show",
         show,
-        lines=lambda world, asked, opened: _opened(opened),
+        lines=_opened_lines,
         tool=Offer("Open one memory or turn whole, and see why it is there.", _tell_memory, asks=OpenAsks),
     ),
     Verb("show --whole", whole, lines=_whole_lines),
@@ -393,7 +491,7 @@ VERBS = (
     Verb(
         "show --around",
         timeline,
-        lines=lambda world, asked, found: latest(found),
+        lines=latest_lines,
         listed="timeline",
         tool=Offer(
             "What was said and remembered around a memory or a time, in order.",
@@ -401,4 +499,7 @@ VERBS = (
             common=False,
         ),
     ),
+    Verb("log", read_log, lines=lambda world, asked, found: map(_slot, found), listed="events"),
+    Verb("admin tail", tail, answers=LogSlot, at="home"),
+    Verb("admin diff", diff, lines=_diff_lines),
 )

@@ -1,16 +1,16 @@
-"""The state of a home: the overview of a project, its status on one screen, and counts by day."""
+"""The state of a home: the overview of a project, and its status on one screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memtape.schemas.rows import PassMark, project_told
-from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.times import format_day, format_time, parse_time
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
@@ -18,18 +18,17 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools import query
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
-from memtape.tools.capture.writing import now_us
 from memtape.tools.query.naming import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
-from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
+from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb
+from memtape.tools.verbs.deciding import waiting_rules
 from memtape.tools.verbs.searching import recent
-from memtape.tools.verbs.settling import waiting_rules
 
 if TYPE_CHECKING:
-    from memtape.sinks.home.marks import ModelUse, UseAmounts
+    from memtape.sinks.home.marks import UseAmounts
     from memtape.state.views.health import Health
-    from memtape.tools.query.status import DayStats, ScopeCount, Stats, Status
+    from memtape.tools.query.status import Status
     from memtape.tools.world import World
 
 NAMED = 3
@@ -96,27 +95,6 @@ def status(world: World, as_of: AsOf = None) -> Status:
     return world.read(lambda views, _: status_of(world.home, world.log, views, profile), as_of)
 
 
-def stats(
-    world: World,
-    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d",
-    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
-) -> Stats:
-    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
-
-        memtape admin stats --since 90d
-        memtape admin stats --scope project:shop
-
-    A use rate above 100 % says that recalls were used more than once.
-    """
-    now, stats_of = now_us(), query.status.stats_of
-    start, name = parse_time(since, now), None if scope is None else check_scope(scope)
-
-    def told(done: int, total: int) -> None:
-        world.on_phase("reading", done, total)
-
-    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now, told))
-
-
 def _overview_shell(home: Path, asked: Asks) -> Output:
     """Without a home, say how to begin, and make none."""
     from memtape.tools.client import Client
@@ -144,40 +122,47 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield from found.next if told != "nothing yet" else BEGINNING[1:]
 
 
-def _status_lines(world: World, asked: Any, state: Status) -> list[str]:
-    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
-    paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
+def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
+    for line in (*([OF_RUN] if stores_nothing() else []), *map(silence_by, state.paused)):
+        yield f"PAUSED        {line}"
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
     spooled = many(state.spooled, "capture waits", "captures wait")
-    lines = [
-        *(f"PAUSED        {line}" for line in paused),
-        f"home          {state.home}",
-        f"profile       {state.profile}",
-        f"log           {state.log}",
-        f"memories      {state.memories:,}",
-        f"turns         {state.turns:,}",
-        f"events        {state.events:,}{last}",
-        f"not counted   {ignored}",
-        f"redacted      {many(state.redacted, 'secret')}",
-        f"lag           {many(state.lag, 'event')}",
-        *([f"spool         {spooled} for the broker of the log"] if state.spooled else []),
-        *_views(state.views),
-        *(f"VIEWS         {warning}" for warning in state.warnings),
-        *_embedder(state),
-        *_retrievers(state),
-        f"projector     {projector}",
-        *_beside(state),
-        *_unwell(state),
-        *_scopes(state),
-        *(f"next          {step}" for step in query.status.next_steps(state)),
-    ]
-    return lines
+    yield f"home          {state.home}"
+    yield f"profile       {state.profile}"
+    yield f"log           {state.log}"
+    yield f"memories      {state.memories:,}"
+    yield f"turns         {state.turns:,}"
+    yield f"events        {state.events:,}{last}"
+    yield f"not counted   {ignored}"
+    yield f"redacted      {many(state.redacted, 'secret')}"
+    yield f"lag           {many(state.lag, 'event')}"
+    if state.spooled:
+        yield f"spool         {spooled} for the broker of the log"
+    yield from _view_lines(state.views)
+    yield from (f"VIEWS         {warning}" for warning in state.warnings)
+    embedder = state.embedder
+    then = f", then {embedder.next}" if embedder.next else ""
+    waits = f"; {embedder.waiting:,} of {embedder.texts:,} texts wait" if embedder.waiting else ""
+    yield f"embedder      {embedder.configured}{then}{waits}"
+    if embedder.degraded:
+        yield f"DEGRADED      {embedder.warning.removeprefix('DEGRADED: ')}"
+    if embedder.offer:
+        yield f"offer         {embedder.offer}"
+    if len(state.retrievers) > 1:
+        named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
+        asked_of = f"; shadows answer {state.shadow_percent} %"
+        yield f"retrievers    {named}{asked_of if 'shadow' in state.retrievers.values() else ''}"
+    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    yield f"projector     {projector}"
+    yield from _beside_lines(state)
+    yield from _unwell_lines(state)
+    yield from _scope_lines(state)
+    yield from (f"next          {step}" for step in query.status.next_steps(state))
 
 
-def _views(views: tuple[Health, ...]) -> list[str]:
-    """Return a line for each view: its number of partitions by state, and its lag."""
-    lines = []
+def _view_lines(views: tuple[Health, ...]) -> Iterator[str]:
+    """Yield a line for each view: its number of partitions by state, and its lag."""
     for name in dict.fromkeys(its.view for its in views):
         told = []
         for state in ("failing", "hydrating", "lagging", "ready"):
@@ -186,182 +171,82 @@ def _views(views: tuple[Health, ...]) -> list[str]:
                 what = "text" if name == "vectors" else "event"
                 lag = f" ({many(lacks, what)}, {max(its.lag_s for its in own):,} s)" if lacks else ""
                 told.append(f"{state} in {many(len(own), 'partition')}{lag}")
-        lines.append(f"  {name:<12}{'; '.join(told)}")
-    return lines
+        yield f"  {name:<12}{'; '.join(told)}"
 
 
-def _embedder(state: Status) -> list[str]:
-    embedder = state.embedder
-    then = f", then {embedder.next}" if embedder.next else ""
-    waits = f"; {embedder.waiting:,} of {embedder.texts:,} texts wait" if embedder.waiting else ""
-    degraded = [f"DEGRADED      {embedder.warning.removeprefix('DEGRADED: ')}"] if embedder.degraded else []
-    offer = [f"offer         {embedder.offer}"] if embedder.offer else []
-    return [f"embedder      {embedder.configured}{then}{waits}", *degraded, *offer]
+def _beside_lines(state: Status) -> Iterator[str]:
+    """Yield the lines beside the views: aged texts, hooks, models, and the disk."""
 
-
-def _beside(state: Status) -> list[str]:
-    """Return the lines beside the views: aged texts, hooks, models, and the disk."""
-    lines = []
-    if state.lives:
-        lines.append(f"aging         {lives_told(state.lives.values())}")
-    if state.hook_server_pid:
-        lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
-    for name, counts in (
-        ("flushes", state.flushes),
-        ("left out", state.left_out),
-        ("lessened", state.lessened),
-    ):
-        if counts:
-            lines.append(f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items())))
-    if state.model.total.calls:
-        lines += _model_use(state.model, state.model_budget)
-    if state.disk:
-        sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
-        lines.append(f"disk          {size_told(sum(state.disk.values()))}: {sizes}")
-    return lines
-
-
-def _unwell(state: Status) -> list[str]:
-    """Return the lines about files kept beside, not taken, unread and hidden."""
-    lines = []
-    if state.kept:
-        lines.append(f"kept          {one_line(kept_beside(state.kept))}")
-    lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
-    if state.erasures:
-        unfinished = many(len(state.erasures), "erasure")
-        lines.append(f"ERASURES      {unfinished} not finished; files may still hold the text")
-    if state.dead_letters:
-        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
-        letters = state.latest_dead_letters
-        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters[-NAMED:]]
-        lines += _more(state.dead_letters - len(letters[-NAMED:]))
-    if state.hidden:
-        told = f"{state.hidden:,} forgotten or withdrawn"
-        lines.append(f"hidden        {told}; `memtape restore ID` shows one again:")
-        lines += [f"  {id}" for id in state.hidden_ids[:NAMED]]
-        lines += _more(state.hidden - len(state.hidden_ids[:NAMED]))
-    return lines
-
-
-def _more(count: int) -> list[str]:
-    return [f"  … and {count:,} more; --json names some"] if count > 0 else []
-
-
-def _scopes(state: Status) -> list[str]:
-    largest = sorted(state.scopes, key=lambda name: -state.scopes[name].memories - state.scopes[name].turns)
-    shown = dict.fromkeys(largest[:SHOWN_SCOPES]) | {
-        name: None for name, count in state.scopes.items() if count.conflicts
-    }
-    lines = []
-    for scope in (name for name in state.scopes if name in shown):
-        lines += _scope(state, scope, state.scopes[scope])
-    if len(state.scopes) > len(shown):
-        lines.append(f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all")
-    return lines
-
-
-def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
-    hidden = f", {count.hidden:,} hidden" if count.hidden else ""
-    lines = [f"  {scope}: {held(count.memories, count.turns)}{hidden}"]
-    if (life := state.lives.get(scope)) and (told := project_told(life)):
-        lines.append(f"    {told}")
-    if count.conflicts:
-        waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-        lines.append(f"    {waiting} for you: memtape settle --scope {scope}")
-    if count.passes != PassMark() and count.next_pass:
-        lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
-    return lines
-
-
-def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
-    """Return the lines about model calls; tokens only where an endpoint tells them."""
-
-    def told(asked: UseAmounts) -> str:
+    def told(asked: UseAmounts) -> str:  # Tokens only where an endpoint tells them.
         tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
         return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
 
-    windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
-    return [
-        f"model         {told(use.today)} today, of at most {told(most)}; {told(use.total)} in all",
-        *([f"talk          {windows}"] if windows else []),
-    ]
+    if state.lives:
+        yield f"aging         {lives_told(state.lives.values())}"
+    if state.hook_server_pid:
+        yield f"hook server   running (pid {state.hook_server_pid}); it ends by itself"
+    use, counted = state.model, {"flushes": state.flushes, "left out": state.left_out}
+    for name, counts in (counted | {"lessened": state.lessened}).items():
+        if counts:
+            yield f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items()))
+    if use.total.calls:
+        most = told(state.model_budget)
+        yield f"model         {told(use.today)} today, of at most {most}; {told(use.total)} in all"
+        if use.windows:
+            windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
+            yield f"talk          {windows}"
+    if state.disk:
+        sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
+        yield f"disk          {size_told(sum(state.disk.values()))}: {sizes}"
 
 
-def _passes(mark: PassMark) -> str:
-    """Return how consolidation has gone in a scope."""
-    counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
-    counts += [f"{its:,} {what}" for what, its in (("dropped", mark.dropped), ("failed", mark.failed)) if its]
-    counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
-    return f"consolidated: {', '.join(counts) or ('nothing to do' if mark.at else 'nothing yet')}"
+def _unwell_lines(state: Status) -> Iterator[str]:
+    """Yield the lines about files kept beside, not taken, unread and hidden."""
+
+    def more(count: int) -> Iterator[str]:
+        if count > 0:
+            yield f"  … and {count:,} more; --json names some"
+
+    if state.kept:
+        yield f"kept          {one_line(kept_beside(state.kept))}"
+    yield from (f"not taken     {one_line(problem)}" for problem in state.zones)
+    if state.erasures:
+        unfinished = many(len(state.erasures), "erasure")
+        yield f"ERASURES      {unfinished} not finished; files may still hold the text"
+    if state.dead_letters:
+        yield f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:"
+        letters = state.latest_dead_letters[-NAMED:]
+        yield from (f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters)
+        yield from more(state.dead_letters - len(letters))
+    if state.hidden:
+        yield f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:"
+        yield from (f"  {id}" for id in state.hidden_ids[:NAMED])
+        yield from more(state.hidden - len(state.hidden_ids[:NAMED]))
 
 
-def _retrievers(state: Status) -> list[str]:
-    """Return a line with the retrievers and their states; empty for a single retriever."""
-    if len(state.retrievers) < 2:
-        return []
-    named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
-    share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
-    return [f"retrievers    {named}{share}"]
-
-
-BLOCKS = "▁▂▃▄▅▆▇█"
-COLUMNS = 60
-"""So many columns a chart has at most: of more days each column is several."""
-
-
-Days = Sequence["DayStats"]
-Value = Callable[[Days], float | None]
-"""The value of some days together; None where nothing was to be measured."""
-
-
-def _sum(*names: str) -> Value:
-    return lambda days: sum(getattr(day, name) for day in days for name in names)
-
-
-def _share(part: str, *whole: str) -> Value:
-    def share(days: Sequence[DayStats]) -> float | None:
-        total = _sum(*whole)(days)
-        return 100 * (_sum(part)(days) or 0) / total if total else None
-
-    return share
-
-
-CHARTS: tuple[tuple[str, str, Value], ...] = (
-    ("captured", "texts", _sum("turns", "documents", "long_term")),
-    ("searches", "", _sum("searches")),
-    ("given unasked", "", _sum("given")),
-    ("used", "", _sum("used")),
-    ("found nothing", "% of searches", _share("empty", "searches")),
-    ("use rate", "% of recalls", _share("used", "searches", "given")),
-    ("fold rate", "% of long-term captures", _share("folded", "long_term")),
-)
-"""The drawn charts: title, unit and value."""
-
-
-def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
-    groups = grouped(found.days)
-    of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
-    yield f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before."
-    for title, unit, value in CHARTS:
-        yield drawn(title, unit, value, found.days, groups)
-
-
-def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
-    """Return days in as many groups as a chart has columns at most; the last may have fewer."""
-    size = -(-len(days) // COLUMNS)
-    return [days[start : start + size] for start in range(0, len(days), size)]
-
-
-def drawn(title: str, unit: str, value: Value, days: Days, groups: Sequence[Days]) -> str:
-    """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
-    values = [value(group) for group in groups]
-    most = max((its for its in values if its is not None), default=0)
-    top = len(BLOCKS) - 1
-    blocks = "".join(" " if not its else BLOCKS[min(top, int(top * its / most + 0.5))] for its in values)
-    whole = value(days)
-    told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
-    most_told = f", at most {most:,.0f}" if most else ""
-    return f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
+def _scope_lines(state: Status) -> Iterator[str]:
+    """Yield the lines of the largest scopes, and of all where something waits for a person."""
+    largest = sorted(state.scopes, key=lambda name: -state.scopes[name].memories - state.scopes[name].turns)
+    shown = {*largest[:SHOWN_SCOPES], *(name for name, count in state.scopes.items() if count.conflicts)}
+    for scope, count in state.scopes.items():
+        if scope not in shown:
+            continue
+        hidden = f", {count.hidden:,} hidden" if count.hidden else ""
+        yield f"  {scope}: {held(count.memories, count.turns)}{hidden}"
+        if (life := state.lives.get(scope)) and (told := project_told(life)):
+            yield f"    {told}"
+        if count.conflicts:
+            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+            yield f"    {waiting} for you: memtape settle --scope {scope}"
+        if (mark := count.passes) != PassMark() and count.next_pass:
+            done = [f"{its:,} {op}" for op, its in sorted(mark.applied.items())]
+            left = (("dropped", mark.dropped), ("failed", mark.failed))
+            done += [f"{its:,} {what}" for what, its in left if its]
+            done += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
+            nothing = "nothing to do" if mark.at else "nothing yet"
+            yield f"    consolidated: {', '.join(done) or nothing}; {count.next_pass}"
+    if len(state.scopes) > len(shown):
+        yield f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all"
 
 
 def _tell_status(world: World, asked: Any, state: Status) -> str:
@@ -399,5 +284,4 @@ VERBS = (
             common=False,
         ),
     ),
-    Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )
