@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +19,7 @@ from test_hooks import hook, told
 from test_mcp import environment
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import DAY_US
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import MemoryLog
@@ -181,3 +183,19 @@ def test_tail_has_no_text_unless_asked_and_no_text_acts_on_the_terminal(home: Pa
         assert SAID in full.stdout and "\x1b" not in full.stdout and "[31mred" in full.stdout
     alone = run(*words, "--scope", "project:b", until=("captured",))
     assert "project:b" in alone.stdout and "zwieback" not in alone.stdout
+
+
+def test_stats_count_what_the_log_has(home: Path) -> None:
+    with Client(home, scope=SCOPE, origin="user") as client:
+        client.capture(SAID)  # The same again: it folds.
+        client.capture("hello there", kind="turn")
+        client.project()
+        steps: list[tuple[int, int]] = []
+        since = time.time_ns() // 1_000 - 2 * DAY_US
+        client.on_phase = lambda phase, done, total: steps.append((done, total))
+        found = client.stats(since)
+        assert steps[-1][0] == steps[-1][1] and steps == sorted(steps)
+        assert client.stats(0, "project:elsewhere").days[-1].long_term == 0
+    day = found.days[-1]
+    assert (day.long_term, day.folded, day.turns, day.searches, day.empty, day.used) == (3, 1, 1, 2, 1, 1)
+    assert len(found.days) == 3 and all(its.long_term == 0 for its in found.days[:-1])

@@ -42,7 +42,7 @@ from memtape.tools.query.inspection import Explained, Opened, Whole
 from memtape.tools.query.looking import EdgeList, Given, Session
 from memtape.tools.query.results import Answer, Result
 from memtape.tools.query.standing import Order
-from memtape.tools.query.status import Status
+from memtape.tools.query.status import Stats, Status
 from memtape.tools.query.tree import (
     DrawnTree,
     LinkSaid,
@@ -259,6 +259,14 @@ class Client(World):
         made) or failing.
 
         as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
+        """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+        A use rate above 100 % says that recalls were used more than once.
+
+        since: From then on: ISO 8601, or an age as 3d.
+        scope: Only this scope, by default all of the home.
         """
     def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
         """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.

@@ -31,7 +31,7 @@ INDEX: dict[str, dict[str, str]] = {
         "admin tail": "",
         "admin diff": "diff",
     },
-    "status": {"overview": "", "status": "status"},
+    "status": {"overview": "", "status": "status", "admin stats": "stats"},
     "pages": {
         "tree draw": "draw_tree",
         "tree show": "read_page",

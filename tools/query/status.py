@@ -7,18 +7,19 @@ same at any size. Daily counts come from the times of appending, and from the me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import EVENT_TYPES, Embedded
-from memtape.schemas.lanes import State
+from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recalled
+from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
-from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark
+from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
+from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
@@ -29,6 +30,7 @@ from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept, zone_problems
 from memtape.sinks.vault import Vault
 from memtape.state.consolidation.clusters import gate
+from memtape.state.subjects.captures import FAMILIES
 from memtape.state.views.health import Health, HealthState, health, worst
 from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.capture.writing import now_us
@@ -308,3 +310,90 @@ def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
         return max(distance, 0)
     quiet = log.read(number, offset, distance, types=QUIET_TYPES)
     return distance - sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
+
+
+TYPES = ("captured", "recalled", "used")
+PROGRESS_EVENTS = 2_000
+JOINED = ("same", "similar", "echo", "decided")
+"""How a capture became part of a memory that was there."""
+
+
+class DayStats(msgspec.Struct, kw_only=True):
+    """A day of UTC, by the times of appending.
+
+    `turns`, `documents` (pages too) and `long_term` are captures by kind, of which `folded` joined an
+    existing memory. `searches` are requested searches, of which `empty` found nothing; `given` are starts and
+    prompts with unasked context. `used` counts reported and observed uses of results.
+    """
+
+    day: str
+    turns: int = 0
+    documents: int = 0
+    long_term: int = 0
+    folded: int = 0
+    searches: int = 0
+    empty: int = 0
+    given: int = 0
+    used: int = 0
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """The days from the first to the last, and the number of events of all kinds `before` them."""
+
+    scope: str | None
+    before: int
+    days: tuple[DayStats, ...]
+
+
+def stats_of(
+    log: Log,
+    views: Retriever,
+    scope: str | None,
+    since_us: int,
+    now_us: int,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Stats:
+    """Return daily counts from a time on, in one scope or all; `on_progress` gets slots, done and all."""
+    first, last = since_us // DAY_US, now_us // DAY_US
+    days = {number: DayStats(day=format_day(number * DAY_US)) for number in range(first, last + 1)}
+    ends = log.ends()
+    starts = [log.offset_after(number, first * DAY_US - 1) for number in range(log.partitions)]
+    total, done = sum(ends) - sum(starts), 0
+    captured: dict[str, int] = {}
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        for count, (slot, event) in enumerate(events_between(log, number, start, end, scope, TYPES)):
+            if event.body is not None:
+                _count(event, days[min(max(event.sent // DAY_US, first), last)], captured)
+            if count % PROGRESS_EVENTS == 0:
+                on_progress(done + slot.offset - start, total)
+        done += end - start
+        on_progress(done, total)
+        indexes = views.shard(number).indexes().items() if views.watermark(number) else ()
+        opened = (it for name, it in indexes if scope in (None, name))
+        rows = (row for it in opened for row in it.rows(MemoryRow))
+        for member in (it for row in rows for it in (*row.members, *row.echoes)):
+            day = captured.pop(member.id, None)
+            if day in days and member.how in JOINED:
+                days[day].folded += 1
+    return Stats(scope=scope, before=sum(starts), days=tuple(days.values()))
+
+
+def _count(event: Event, day: DayStats, captured: dict[str, int]) -> None:
+    match event.body:
+        case Captured(kind="turn"):
+            day.turns += 1
+        case Captured(kind=kind) if kind in FAMILIES:
+            day.long_term += 1
+            captured.setdefault(event.id, event.sent // DAY_US)
+        case Captured():
+            day.documents += 1
+        case Recalled(lanes=lanes, results=results):
+            if shadow_of(lanes) is not None:
+                return
+            if unasked_by(lanes) is not None:
+                day.given += 1
+            else:
+                day.searches += 1
+                day.empty += not results
+        case _:
+            day.used += 1

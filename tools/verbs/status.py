@@ -1,16 +1,17 @@
-"""The state of a home: the overview of a project, and its status on one screen."""
+"""The state of a home: the overview of a project, its status on one screen, and counts by day."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from memtape.schemas.rows import PassMark, project_told
-from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import format_day, format_time
+from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
@@ -18,17 +19,18 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools import query
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
+from memtape.tools.capture.writing import now_us
 from memtape.tools.query.naming import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
-from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb
+from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
 from memtape.tools.verbs.deciding import waiting_rules
 from memtape.tools.verbs.searching import recent
 
 if TYPE_CHECKING:
     from memtape.sinks.home.marks import UseAmounts
     from memtape.state.views.health import Health
-    from memtape.tools.query.status import Status
+    from memtape.tools.query.status import DayStats, Stats, Status
     from memtape.tools.world import World
 
 NAMED = 3
@@ -93,6 +95,24 @@ def status(world: World, as_of: AsOf = None) -> Status:
     if as_of is None:
         return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
     return world.read(lambda views, _: status_of(world.home, world.log, views, profile), as_of)
+
+
+def stats(
+    world: World,
+    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d",
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
+) -> Stats:
+    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+        memtape admin stats --since 90d
+        memtape admin stats --scope project:shop
+
+    A use rate above 100 % says that recalls were used more than once.
+    """
+    now, stats_of = now_us(), query.status.stats_of
+    start, name = parse_time(since, now), None if scope is None else check_scope(scope)
+    reading = partial(world.on_phase, "reading")
+    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now, reading))
 
 
 def _overview_shell(home: Path, asked: Asks) -> Output:
@@ -249,6 +269,56 @@ def _scope_lines(state: Status) -> Iterator[str]:
         yield f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all"
 
 
+BLOCKS = "▁▂▃▄▅▆▇█"
+COLUMNS = 60
+"""So many columns a chart has at most: of more days each column is several."""
+
+
+Days = Sequence["DayStats"]
+Value = Callable[[Days], float | None]
+"""The value of some days together; None where nothing was to be measured."""
+
+
+def _sum(*names: str) -> Value:
+    return lambda days: sum(getattr(day, name) for day in days for name in names)
+
+
+def _share(part: str, *whole: str) -> Value:
+    def share(days: Sequence[DayStats]) -> float | None:
+        total = _sum(*whole)(days)
+        return 100 * (_sum(part)(days) or 0) / total if total else None
+
+    return share
+
+
+CHARTS: tuple[tuple[str, str, Value], ...] = (
+    ("captured", "texts", _sum("turns", "documents", "long_term")),
+    ("searches", "", _sum("searches")),
+    ("given unasked", "", _sum("given")),
+    ("used", "", _sum("used")),
+    ("found nothing", "% of searches", _share("empty", "searches")),
+    ("use rate", "% of recalls", _share("used", "searches", "given")),
+    ("fold rate", "% of long-term captures", _share("folded", "long_term")),
+)
+"""The drawn charts: title, unit and value."""
+
+
+def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
+    """Yield a line for each chart: its subject, a block for each column, the highest column, the total."""
+    days = found.days
+    size = -(-len(days) // COLUMNS)
+    groups = [days[start : start + size] for start in range(0, len(days), size)]
+    of_days = f", a column {many(size, 'day')}" if size > 1 else ""
+    yield f"{days[0].day} to {days[-1].day}{of_days}; {found.before:,} events stood before."
+    for title, unit, value in CHARTS:
+        values, top, whole = [value(group) for group in groups], len(BLOCKS) - 1, value(days)
+        most = max((its for its in values if its is not None), default=0)
+        blocks = "".join(" " if not its else BLOCKS[min(top, int(top * its / most + 0.5))] for its in values)
+        told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
+        most_told = f", at most {most:,.0f}" if most else ""
+        yield f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
+
+
 def _tell_status(world: World, asked: Any, state: Status) -> str:
     """Count the rows of the project and of `global`; no other project is named, not even by its counts."""
     scope, lines = world.scope, list[str]()
@@ -284,4 +354,5 @@ VERBS = (
             common=False,
         ),
     ),
+    Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )
