@@ -119,11 +119,6 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
     receipts = world.capture_many([Line(**fields)])
     for _, error in receipts.refused:
         raise error
-    return _receipt(receipts)
-
-
-def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
-    """Return the receipt of one text: of several events for a document in parts."""
     first = receipts[0]
     place = None if first.spooled or len(receipts) > 1 else first.position
     return CaptureReceipt(
@@ -167,16 +162,15 @@ def use(
     if recall is not None and not is_whole(recall):
         _, recall = world.ids.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
-    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in named)
+
+    def place(scope: str, id: str) -> tuple[str, str]:
+        return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
+
+    stands = dict(world.ids.within(id, place) for id in named)
     scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
     return UseReceipt(id=receipt.id, ids=named, **msgspec.structs.asdict(receipt.position))
-
-
-def _place(world: World, scope: str, id: str) -> tuple[str, str]:
-    """Return a readable whole id and its scope."""
-    return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
 
 def _capture_shell(world: World, asked: CaptureAsks) -> Output:
@@ -200,7 +194,12 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
         world.redactor.check_path(str(path))
     kind = asked.kind or ("document" if path else "fact")
     source = asked.source or (path.name if path is not None else None)
-    text = _read_text(text, path)
+    if text is not None and path is not None:
+        raise InvalidUse("Give TEXT or --file, not both.")
+    if text is None and path is None and sys.stdin.isatty():
+        raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
+    if text is None:
+        text = decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
     done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
     yield done
     parts = f" in {done.count} parts" if done.count > 1 else ""
@@ -211,16 +210,6 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     yield from capture_notes(done.hidden, done.id, done.redacted)
     if done.spooled:
         say(AWAY, err=True)
-
-
-def _read_text(text: str | None, path: Path | None) -> str:
-    if text is not None and path is not None:
-        raise InvalidUse("Give TEXT or --file, not both.")
-    if text is not None:
-        return text
-    if path is None and sys.stdin.isatty():
-        raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
-    return decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
 
 
 def _head(stream: BinaryIO) -> bytes:

@@ -141,8 +141,13 @@ def pause(
     import of a transcript. Without --for the pause lasts until `memtape agents resume`; with --project this
     project is off.
     """
-    of, now = _scope_of(home, project, scope), now_us()
-    pause_home(Home(home).path, of, now, None if length is None else now + _length_us(length))
+    of, now, until = _scope_of(home, project, scope), now_us(), None
+    if length is not None:
+        found = re.fullmatch(r"\s*(\d{1,4})\s*([mhdw])\s*", length)
+        if found is None or not int(found[1]):
+            raise MemtapeError(f"{length[:60]!r} is no length of time.", "Give one as 90m, 1h, 3d or 2w.")
+        until = now + int(found[1]) * UNIT_S[found[2]] * US_PER_S
+    pause_home(Home(home).path, of, now, until)
     return LastingPauses(paused=list(pauses_of(home).lasting(now_us())))
 
 
@@ -195,13 +200,6 @@ def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:
     if scope is not None:
         return check_scope(scope)
     return scope_of_folder(Path.cwd(), Home(home)) if project else None
-
-
-def _length_us(length: str) -> int:
-    found = re.fullmatch(r"\s*(\d{1,4})\s*([mhdw])\s*", length)
-    if found is None or not int(found[1]):
-        raise MemtapeError(f"{length[:60]!r} is no length of time.", "Give one as 90m, 1h, 3d or 2w.")
-    return int(found[1]) * UNIT_S[found[2]] * US_PER_S
 
 
 VERBS = (
