@@ -19,6 +19,7 @@ from memtape.schemas.errors import MemtapeError
 
 if TYPE_CHECKING:
     import httpx
+    from typing_extensions import Self
 
 CONNECT_S = 5.0
 BACKOFF_MAX_S = 8.0
@@ -113,10 +114,14 @@ class Endpoint:
             trust_env=is_encrypted,
         )
 
-    def __enter__(self) -> Endpoint:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
         self._client.close()
 
     def ask(self, body: bytes, read: Callable[[bytes], AnswerT], attempts: int | None = None) -> AnswerT:

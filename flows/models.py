@@ -31,6 +31,7 @@ NAMES = Names("model", "chat/completions", f"{_OF}_URL", _OF, f"{_OF}_KEY", f"{_
 COMMAND_VARIABLE = "MEMTAPE_MODEL_COMMAND"
 ANSWER_MAX_BYTES = 1024 * 1024
 ATTEMPTS = 2
+USAGE = ("prompt_tokens", "completion_tokens")
 MAX_TOKENS = 10_000_000
 """No model takes more tokens at once; a larger number from an endpoint is ignored."""
 _ANY = StepOptions()
@@ -128,17 +129,12 @@ class HttpModel:
         except (msgspec.MsgspecError, UnicodeError, RecursionError, LookupError, TypeError, AttributeError):
             told = f"{self.place} answers in a form that is not that of chat completions."
             raise BadAnswer(told, f"Check {NAMES.url}.") from None
-        self.tokens += _tokens(answer.get("usage"))
+        usage = answer.get("usage")
+        counts = [usage.get(name) for name in USAGE] if isinstance(usage, dict) else []
+        self.tokens += sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)
         if isinstance(content, list):
             return "".join(text for block in content if isinstance(text := block.get("text"), str))
         return content or ""
-
-
-def _tokens(usage: Any) -> int:
-    """Return the tokens of a question and its answer, as reported by an endpoint; 0 for an invalid report."""
-    usage = usage if isinstance(usage, dict) else {}
-    counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)
 
 
 class CommandModel:
@@ -157,7 +153,8 @@ class CommandModel:
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. A command that takes longer is killed with its children."""
-        import subprocess  # A hook imports this file, and has no time for these.
+        import signal  # A hook imports this file, and has no time for these.
+        import subprocess
         import tempfile
 
         try:
@@ -177,12 +174,23 @@ class CommandModel:
         try:
             return _within(limit_s, lambda: self._talk(process, prompt), self.place)
         finally:
-            _end(process)
+            # Until the wait, the system gives the id of an ended process to no other.
+            if process.returncode is None:
+                with suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
     def _talk(self, process: subprocess.Popen[bytes], prompt: str) -> str:
         """Write the prompt and read the answer at once, since either pipe may be full."""
-        assert process.stdin is not None and process.stdout is not None
-        threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True).start()
+        stdin = process.stdin
+        assert stdin is not None and process.stdout is not None
+
+        def write() -> None:
+            # A command that does not read its prompt to the end may still answer.
+            with suppress(OSError, ValueError), stdin:
+                stdin.write(prompt.encode("utf-8", "replace"))
+
+        threading.Thread(target=write, daemon=True).start()
         with process.stdout:
             answer = process.stdout.read(ANSWER_MAX_BYTES + 1)
         if len(answer) > ANSWER_MAX_BYTES:
@@ -191,25 +199,6 @@ class CommandModel:
         if code:
             raise MemtapeError(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")
         return answer.decode("utf-8", "replace")
-
-
-def _write(stdin: Any, prompt: str) -> None:
-    # A command that does not read its prompt to the end may still answer.
-    with suppress(OSError, ValueError), stdin:
-        stdin.write(prompt.encode("utf-8", "replace"))
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its children if it still runs, then wait for it.
-
-    Until the wait, the system gives its process id to no other process.
-    """
-    if process.returncode is None:
-        import signal
-
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _within(limit_s: float, work: Callable[[], str], place: str) -> str:

@@ -84,26 +84,22 @@ class Projection:
         if state.stale:
             return None
         try:
-            return self._advance(slots)
+            folded = fold(state, slots)
+            self._last = [*self._last, *slots][-TRAIL_SLOTS:]
+            if state.stale or state.offset <= self.written:
+                return None
+            changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
+            scopes = dict.fromkeys(change.scope for change in changes)
+            return Delta(
+                rows=tuple(guarded_rows(state, changes)),
+                pages=tuple(pages_of(state, changes)),
+                marks=tuple(mark_of(state, state.scopes[scope]) for scope in scopes),
+                dead_letters=tuple(it for it in folded.dead_letters if it.offset >= self.written),
+                watermark=watermark_of(state, trail_from(self._last)),
+            )
         except NotFound:  # Another home has erased, and the event that says so is still ahead.
             state.stale = True
             return None
-
-    def _advance(self, slots: Sequence[Slot]) -> Delta | None:
-        state = self.state
-        folded = fold(state, slots)
-        self._last = [*self._last, *slots][-TRAIL_SLOTS:]
-        if state.stale or state.offset <= self.written:
-            return None
-        changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
-        scopes = dict.fromkeys(change.scope for change in changes)
-        return Delta(
-            rows=tuple(guarded_rows(state, changes)),
-            pages=tuple(pages_of(state, changes)),
-            marks=tuple(mark_of(state, state.scopes[scope]) for scope in scopes),
-            dead_letters=tuple(letter for letter in folded.dead_letters if letter.offset >= self.written),
-            watermark=watermark_of(state, trail_from(self._last)),
-        )
 
     def keep(self, *, last: bool = False) -> bool:
         """Write a snapshot if enough has been folded since the last one; less is enough at the end of a run.

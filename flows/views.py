@@ -92,7 +92,7 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
         self._ends = log.ends()
 
     def list_parts(self) -> list[str]:
-        return [_key(number) for number in self._numbers]
+        return [str(number) for number in self._numbers]
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> _LogReader:
         number = int(for_part)
@@ -125,7 +125,7 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         if not slots:
             return []
         self._offset = slots[-1].offset + 1
-        return [(_key(self._partition), slots)]
+        return [(str(self._partition), slots)]
 
     def next_awake(self) -> datetime | None:
         return datetime.now(timezone.utc) + POLL if self._idle else None
@@ -157,7 +157,9 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
             delta = projection.advance(slots)
             if delta is not None:
                 self._note("fold", number, began)
-            self._keep(projection)
+            began = time.perf_counter_ns()
+            if projection.keep():
+                self._note("snapshot", number, began)
             if delta is not None:
                 began = time.perf_counter_ns()
                 if views.apply(delta):
@@ -170,25 +172,18 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
 
     def on_eof(self) -> tuple[Iterable[None], bool]:
         if self._opened is not None:
-            self._keep(self._opened[0], last=True)
-            self._opened[1].close()
+            projection, views = self._opened
+            began = time.perf_counter_ns()
+            if projection.keep(last=True):
+                self._note("snapshot", projection.state.number, began)
+            views.close()
         return [], StatefulBatchLogic.RETAIN
-
-    def _keep(self, projection: Projection, *, last: bool = False) -> None:
-        began = time.perf_counter_ns()
-        if projection.keep(last=last):
-            self._note("snapshot", projection.state.number, began)
 
     def _note(self, step: Step, number: int, began: int) -> None:
         self._control.on_step(step, number, time.perf_counter_ns() - began)
 
     def snapshot(self) -> None:
         return None
-
-
-def _key(partition: int) -> str:
-    """Return the key of a partition."""
-    return str(partition)
 
 
 def run_flow(flow: Dataflow, epoch: timedelta) -> None:

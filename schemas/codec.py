@@ -119,7 +119,7 @@ def content_digest(event: Event) -> int:
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
 
 
-def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
+def _known(parsed: Any, payload: bytes) -> Any:
     """Return the object lifted to the newest version of its type, its keys checked."""
     if not isinstance(parsed, dict):
         raise InvalidEvent("invalid", "An event is a JSON object.", "$")
@@ -134,27 +134,22 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
         raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")
     if _NUL_ESCAPE in payload and _NUL.search(payload):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
-    return _upcast(parsed)
-
-
-def _upcast(payload: dict[str, Any]) -> dict[str, Any]:
-    kind, version = payload["type"], payload["v"]
+    version = parsed["v"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise InvalidEvent("invalid", "v is not a version.", "$.v")
-    if version > version_of(kind):
-        said = f"A {kind} event of version {version} is newer than this reader."
+    if version > version_of(type_name):
+        said = f"A {type_name} event of version {version} is newer than this reader."
         raise InvalidEvent("newer_version", said, "$.v")
-    for number, step in enumerate(events.UPCASTS.get(kind, ())[version - 1 :], version + 1):
-        payload = {**step(payload), "v": number}
-    return payload
+    for number, step in enumerate(events.UPCASTS.get(type_name, ())[version - 1 :], version + 1):
+        parsed = {**step(parsed), "v": number}
+    return parsed
 
 
-def _typed(parsed: dict[str, Any]) -> Event:
-    where = ""
+def _typed(parsed: Any) -> Event:
+    root = "$"
     try:
         envelope = msgspec.convert(parsed, _Envelope)
-        where = "body"
-        body = envelope.body
+        root, body = "$.body", envelope.body
         if body is not None:
             kind = EVENT_TYPES[envelope.type].body
             if isinstance(body, dict) and (strange := sorted(body.keys() - set(kind.__struct_fields__))):
@@ -162,17 +157,11 @@ def _typed(parsed: dict[str, Any]) -> Event:
                 raise InvalidEvent("invalid", f"$.body: the field {strange[0][:60]!r} is unknown.", "$.body")
             body = msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
-        raise _invalid(error, where) from None
+        # The path in msgspec's message is that in the body, or in the envelope.
+        path = _PATH.search(str(error))
+        where = root + path[1].removeprefix("$") if path else root
+        said = _PATH.sub("", str(error))
+        raise InvalidEvent("invalid", f"{where}: {said[:300]}.", where) from None
     event = Event(**msgspec.structs.asdict(envelope) | {"body": body})
     check_event(event)
     return event
-
-
-def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
-    """Turn msgspec's message into ours, with the path counted from the event's own root."""
-    message = str(error)
-    path = _PATH.search(message)
-    where = path[1] if path else "$"
-    where = where.replace("$", "$.body", 1) if inside else where
-    said = _PATH.sub("", message)
-    return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)

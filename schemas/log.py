@@ -14,7 +14,6 @@ import msgspec
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
-from memtape.schemas.scopes import partition_of
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -24,6 +23,7 @@ class Position(msgspec.Struct, frozen=True, order=True):
     offset: int
 
 
+DEFAULT_PARTITIONS = 16
 SPOOLED = Position(-1, -1)
 """The position of an event that waits in the spool of a home for a broker."""
 
@@ -39,9 +39,8 @@ class Slot(msgspec.Struct, frozen=True):
 class Log(Protocol):
     """An append-only log of events in a fixed number of partitions, durable when `append` returns.
 
-    Several processes and threads may append and read at once. The log does not remove duplicates
-    and does not judge: readers do both. Questions are answered here by reading the log; a log with an
-    index answers them by the index, at once.
+    Several processes and threads may append and read at once. The log does not remove duplicates and does not
+    judge: readers do both.
     """
 
     log_id: str
@@ -80,10 +79,7 @@ class Log(Protocol):
 
         An event is left out if an earlier event of its scope has its id.
         """
-        first: dict[tuple[str | None, str], Slot] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition]):
-            first.setdefault((event.scope, event.id), slot)
-        return [slot for slot in first.values() if matches(slot.payload, None, ("erased",))]
+        ...
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the ids already used by events of a scope, erased ones too, each with its first offset.
@@ -91,11 +87,7 @@ class Log(Protocol):
         Importers use it, so that a second import adds nothing. A concurrent writer may still append an id
         again; only the first event of an id counts.
         """
-        partition = partition_of(scope, self.partitions)
-        first: dict[str, int] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition], scope):
-            first.setdefault(event.id, slot.offset)
-        return {id: first[id] for id in ids if id in first}
+        ...
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
@@ -105,13 +97,7 @@ class Log(Protocol):
 
         No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
-        found: dict[tuple[str, str], None] = {}
-        partitions = dict.fromkeys(partition_of(scope, self.partitions) for scope in scopes)
-        for partition in partitions or range(self.partitions):
-            for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
-                if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
-                    found[event.id, event.scope] = None
-        return [(scope, id) for id, scope in sorted(found)[:limit]]
+        ...
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """Remove the bodies from slots (offsets by partition) for good; the rest of each event stays.
@@ -214,10 +200,13 @@ def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str
 
 
 def backwards(
-    log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()
-) -> Iterator[Slot]:  # fmt: skip
-    """Yield the slots of a partition, the last first, of one scope and of some types if named."""
-    end, window = log.ends()[partition], 64
+    log: Log, partition: int, scope: str | None = None, types: Sequence[str] = (), before: int | None = None
+) -> Iterator[Slot]:
+    """Yield the slots of a partition before an offset, the last first, of one scope and some types if named.
+
+    Without `before` from the end on.
+    """
+    end, window = log.ends()[partition] if before is None else before, 64
     while end > 0:
         start = max(0, end - window)
         # A read goes on to the end of the log, so that each looks further back by far than the one before.

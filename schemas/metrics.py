@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
+from memtape.schemas.times import US_PER_S
+
 Door = Literal["cli", "python", "mcp", "prompt", "page"]
 DOORS: tuple[Door, ...] = get_args(Door)
 """The doors by which a question came; `prompt` is a hook's, unasked for."""
@@ -22,9 +24,8 @@ OnPhase = Callable[[str, int, int], None]
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
-MICROSECONDS = 1_000_000
 RECALL_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 STEP_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 BUCKETS_S = {"recall": RECALL_BUCKETS_S, "step": STEP_BUCKETS_S, "hook": RECALL_BUCKETS_S}
 """The upper bounds of the series of a home that measure a duration; the others are counts."""
-BOUNDS_US = {name: tuple(round(bound * MICROSECONDS) for bound in its) for name, its in BUCKETS_S.items()}
+BOUNDS_US = {name: tuple(round(bound * US_PER_S) for bound in its) for name, its in BUCKETS_S.items()}

@@ -17,10 +17,7 @@ class _Lazy:
         self._given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        compiled = self.__dict__.get("_compiled")
-        if compiled is None:
-            compiled = self._compiled = re.compile(*self._given)
-        method = self.__dict__[name] = getattr(compiled, name)
+        method = self.__dict__[name] = getattr(re.compile(*self._given), name)
         return method
 
 

@@ -79,13 +79,12 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
                 fields[name] = new
         return msgspec.structs.replace(value, **fields) if fields else value
     if isinstance(value, dict):
-        keys = ((key, change(Said(place, key, role or "label"))) for key in value)
-        return {new: _of_key(value[key], f"{place}.{key}", role, change) for key, new in keys}
+        found = {}
+        for key, inner in value.items():
+            new = change(Said(place, key, role or "label"))
+            found[new] = inner if isinstance(inner, str) else _changed(inner, f"{place}.{key}", role, change)
+        return found
     return value
-
-
-def _of_key(inner: Any, place: str, role: Role | None, change: Callable[[Said], str]) -> Any:
-    return inner if isinstance(inner, str) else _changed(inner, place, role, change)
 
 
 def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]]) -> bool:

@@ -41,7 +41,9 @@ def many(count: int, one: str, more: str | None = None) -> str:
 
 def visible_json(data: bytes) -> bytes:
     """Return an equivalent JSON document with invisible and control characters escaped."""
-    return _each_hidden(data.decode(), _escaped).encode()
+    import json  # The lightest processes show no JSON.
+
+    return _each_hidden(data.decode(), lambda char: json.dumps(char)[1:-1]).encode()
 
 
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
@@ -51,9 +53,3 @@ def _each_hidden(text: str, written: Callable[[str], str]) -> str:
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:
         text = shown
     return text
-
-
-def _escaped(char: str) -> str:
-    """Return the JSON escape of a character, which is two for one beyond U+FFFF."""
-    units = char.encode("utf-16-be")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -87,16 +87,13 @@ def _heading(section: str) -> str:
 
 
 def _line(page: StandingPage, line: PageLine) -> str:
+    """Return a line with a link to its whole text, or the whole id if the text is on no page."""
     told = f" ({escape(one_line(', '.join(line.told), TOLD_CHARS))})" if line.told else ""
-    return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {_whole(page, line)}\n"
-
-
-def _whole(page: StandingPage, line: PageLine) -> str:
-    """Return a link to the whole text of a line, or the whole id if the text is on no page."""
-    if not line.path:
-        return f"`{line.id}`"
-    block = f"#^{line.id}" if line.path.startswith("memories/") else ""
-    return f"[{line.id[:SHORT_ID_CHARS]}]({'../' * page.path.count('/')}{line.path}{block})"
+    whole = f"`{line.id}`"
+    if line.path:
+        block = f"#^{line.id}" if line.path.startswith("memories/") else ""
+        whole = f"[{line.id[:SHORT_ID_CHARS]}]({'../' * page.path.count('/')}{line.path}{block})"
+    return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {whole}\n"
 
 
 def _rest(page: StandingPage, count: int) -> str:

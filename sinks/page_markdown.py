@@ -14,7 +14,7 @@ import orjson
 from memtape.schemas.events import CHILD, PEOPLE, Origin
 from memtape.schemas.ids import ROOT, is_slug
 from memtape.schemas.places import ZONE_END, ZONE_START
-from memtape.schemas.rows import Beside, ListedPage, PageEnd, PageRow, TreePage
+from memtape.schemas.rows import ListedPage, PageRow, TreePage
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.markdown import escape, quote
@@ -76,7 +76,14 @@ def _front_matter(page: TreePage, row: PageRow) -> Iterator[str]:
     edges = (it for it in page.edges if it.relation != CHILD)
     yield from _list("edges", (f"{it.relation}: {_text(it.name)}" for it in edges))
     yield from _list("refs", map(_text, row.refs))
-    yield from _rest(page.rest)
+    # Unknown front matter stays word for word, or is one string if it would end the front matter, or hide.
+    lines = page.rest.strip("\n").split("\n")
+    ends = any(line.startswith((FENCE, "...")) or _MARK.search(line) for line in lines)
+    if page.rest.strip() and visible(page.rest) == page.rest and not ends:
+        yield from lines
+    elif page.rest.strip():
+        escaped = (char if char.isascii() else f"\\U{ord(char):08x}" for char in _quoted(page.rest))
+        yield f"{REST}: {''.join(escaped)}"
     yield FENCE
 
 
@@ -87,52 +94,29 @@ def _list(key: str, items: Iterable[str]) -> Iterator[str]:
         yield from lines
 
 
-def _rest(rest: str) -> Iterator[str]:
-    """Yield unknown front matter word for word; as one string if it would end the front matter, or hide."""
-    lines = rest.strip("\n").split("\n")
-    ends = any(line.startswith((FENCE, "...")) or _MARK.search(line) for line in lines)
-    if rest.strip() and visible(rest) == rest and not ends:
-        yield from lines
-    elif rest.strip():
-        escaped = "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in _quoted(rest))
-        yield f"{REST}: {escaped}"
-
-
 def _index(page: TreePage, row: PageRow) -> Iterator[str]:
-    ends = {"Leads to": page.edges, "Linked from": page.backlinks}
-    parts = [_below(page), *(_links(title, its, row.slug) for title, its in ends.items())]
-    parts += [_other(it) for it in page.beside]
-    lines = [line for part in parts if part for line in (*part, "")]
-    return iter(lines[:-1])
-
-
-def _below(page: TreePage) -> list[str]:
-    if not page.children or page.row is None:
-        return []
-    told = [it for it in page.children if it.told]
-    lines = ["## Below", "", *(_child(it, page.row.slug) for it in told)]
-    more = len(page.children) - len(told)
-    return lines + ([f"- {many(more, 'more page')}"] if more else [])
+    parts: list[list[str]] = []
+    if page.children:
+        told = [it for it in page.children if it.told]
+        more = len(page.children) - len(told)
+        parts.append(["## Below", "", *(_child(it, row.slug) for it in told)])
+        parts[0] += [f"- {many(more, 'more page')}"] if more else []
+    for title, ends in {"Leads to": page.edges, "Linked from": page.backlinks}.items():
+        if ends:
+            parts.append([f"## {title}", ""])
+        for end in ends:
+            place = _link(end.name, end.name, row.slug) if end.is_there else f"`{end.name}` (not there)"
+            parts[-1].append(f"- {escape(end.relation)}: {place}")
+    for it in page.beside:
+        told_by = f"`{it.id}` by {escape(one_line(it.actor))} ({it.origin}) on {format_day(it.at)}"
+        parts.append(["## Another version", "", *quote(it.text), "", told_by])
+    return iter([line for part in parts for line in (*part, "")][:-1])
 
 
 def _child(child: ListedPage, slug: str) -> str:
     hints = f" ({escape(one_line('; '.join(child.hints)))})" if child.hints else ""
     said = f": {escape(one_line(child.summary))}" if child.summary else ""
     return f"- {_link(child.title or child.name, child.name, slug)}{said}{hints}"
-
-
-def _links(title: str, ends: Iterable[PageEnd], slug: str) -> list[str]:
-    lines = [f"- {escape(end.relation)}: {_end(end, slug)}" for end in ends]
-    return [f"## {title}", "", *lines] if lines else []
-
-
-def _end(end: PageEnd, slug: str) -> str:
-    return _link(end.name, end.name, slug) if end.is_there else f"`{end.name}` (not there)"
-
-
-def _other(beside: Beside) -> list[str]:
-    told = f"`{beside.id}` by {escape(one_line(beside.actor))} ({beside.origin}) on {format_day(beside.at)}"
-    return ["## Another version", "", *quote(beside.text), "", told]
 
 
 def _link(told: str, name: str, slug: str) -> str:

@@ -211,12 +211,16 @@ class Shard:
         """
         wanted = "NOT gone" if scope is None else f"NOT gone AND scope = '{check_scope(scope)}'"
         rows: list[RowT] = []
-        for name in self._names(row_type):
+        # Of vectors there is one table an embedder.
+        names: list[str] = [name for name, kind in TABLES.items() if kind is row_type]
+        if row_type is VectorRow:
+            names = [name for name in self._known_tables() if name.startswith(VECTORS)]
+        for name in names:
             table = self._table(name)
             if table is not None:
                 fields = [field for field in table.schema.names if field in row_type.__struct_fields__]
                 found = table.to_table(columns=fields, filter=wanted)
-                rows += [msgspec.convert(row, row_type) for row in _records(found)]
+                rows += (msgspec.convert(row, row_type) for row in _records(found))
         return sorted(rows, key=lambda row: row.key)
 
     def all_rows(self, name: TableName) -> list[Row]:
@@ -242,12 +246,6 @@ class Shard:
         self._index = SearchIndex(self.path / INDEX)
         rmtree(self.path, ignore_errors=True)
 
-    def _names(self, row_type: type[Any]) -> list[str]:
-        """Return the tables of a row type: one, and of vectors one for each embedder."""
-        if row_type is VectorRow:
-            return [name for name in self._known_tables() if name.startswith(VECTORS)]
-        return [next(name for name, kind in TABLES.items() if kind is row_type)]
-
     def _known_tables(self) -> list[str]:
         """Return the names of the present tables, and of the tables in the watermark."""
         return sorted({*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables})
@@ -256,22 +254,21 @@ class Shard:
         """Write rows to their tables; `known` says which may be there, if this object has made a table."""
         for name, row_type in TABLES.items():
             own = [n for n, guarded in enumerate(rows) if guarded.table == name]
-            if own and row_type is VectorRow:
-                self._write_vectors([_record(row_type, rows[n]) for n in own])
+            if row_type is VectorRow:
+                by_embedder: dict[str, list[dict[str, Any]]] = {}
+                for n in own:
+                    # A gone row says no more than its key, which ends in the embedder.
+                    said = rows[n].row.key.removeprefix(f"{rows[n].row.scope}/")
+                    embedder = said.partition(":")[2]
+                    by_embedder.setdefault(embedder, []).append(_record(row_type, rows[n]))
+                for embedder, records in by_embedder.items():
+                    schema = _vector_schema(dimensions_of(embedder))
+                    self._merge(_vectors_table(embedder), schema, records)
                 continue
             is_new = {n: name in self._made and not known[n] for n in own}
             for new in (True, False):
                 if records := [_record(row_type, rows[n]) for n in own if is_new[n] is new]:
                     self._merge(name, _schema(row_type), records, new)
-
-    def _write_vectors(self, records: list[dict[str, Any]]) -> None:
-        by_embedder: dict[str, list[dict[str, Any]]] = {}
-        for record in records:
-            # A gone row says no more than its key, which ends in the embedder.
-            embedder = record["key"].removeprefix(f"{record['scope']}/").partition(":")[2]
-            by_embedder.setdefault(embedder, []).append(record)
-        for embedder, own in by_embedder.items():
-            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own)
 
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], new: bool = False) -> None:
         """Add rows, and replace older ones. Surely `new` rows take a third of the time, in any table."""

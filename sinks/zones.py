@@ -66,7 +66,8 @@ def parts(data: bytes) -> Parts | None:
     if marks != 2 or len(starts) != 1 or len(ends) != 1 or ends[0].start() < starts[0].end():
         return None
     around = (data[: starts[0].start()], data[ends[0].end() :])
-    kept = [piece for piece in (_plain(piece) for piece in around) if piece]
+    plain = (piece.replace(b"\r\n", b"\n").strip(b"\n") for piece in around)
+    kept = [piece for piece in plain if piece]
     return Parts(b"\n\n".join(kept) + b"\n" if kept else b"", data[starts[0].start() : ends[0].end()])
 
 
@@ -107,7 +108,3 @@ def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
 def is_untouched(zone: bytes) -> bool:
     """Return whether a zone has no text by a person."""
     return not inner(zone).strip()
-
-
-def _plain(piece: bytes) -> bytes:
-    return piece.replace(b"\r\n", b"\n").strip(b"\n")

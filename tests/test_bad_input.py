@@ -21,7 +21,7 @@ from test_one_server import HANDSHAKE
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
 from memtape.tools.agents.hosts import ACTIONS
-from memtape.tools.page.app import CUT_OFF, PageApp
+from memtape.tools.page.app import CUT_OFF, Serving
 
 A = "project:a"
 NESTED = 100_000
@@ -108,7 +108,7 @@ def test_a_form_that_is_cut_off_is_no_error_of_the_page() -> None:
 
     async def read() -> object:
         request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
-        return await PageApp._act(cast(PageApp, None), request)
+        return await Serving._act(cast(Serving, None), request)
 
     assert anyio.run(read) is CUT_OFF
 

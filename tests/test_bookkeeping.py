@@ -22,7 +22,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.agents.errors import LOST, latest_errors, note_error
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client

@@ -30,7 +30,7 @@ AT = 1_790_000_000_000_000
 
 PLAIN = """
 polarity.corrections_in polarity.polarity named.named_files named.people_named terms.language_of terms.terms
-asking.is_nod normal.normal_text own_words.own_words claims.reading
+asking.is_nod normal.normal_text reading.sentences claims.reading
 """.split()
 RULES: dict[str, Callable[[str], object]] = {
     "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
@@ -50,7 +50,7 @@ WORDS = (
 )  # fmt: skip
 """Each is the worst that some rule has met, or might."""
 LINEAR = (
-    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+",
+    "(?P<fence>```|", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+",
     "(?<![\\w*/.\\\\])(\\*\\*\\*|", "[^\\W\\d_]+",
     "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
     "[ \\t]*(?:(?:[-*+]|", "[ ]{0,3}#{1,6}", "[{}]|</?\\w|",

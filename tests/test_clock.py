@@ -20,7 +20,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Recalled, Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_time
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.query.results import Answer
 
@@ -44,7 +44,7 @@ def test_every_partition_with_a_scope_has_each_hour_of_a_run_once(steps: list[tu
     log, said = MemoryLog(4), set[int]()
     start = decode(log.read(0, 0, 1)[0].payload).sent
     time_of = [start]
-    served = Clock(log, lambda: time_of[-1], lambda note: None)
+    served = Clock(log, lambda note: None, lambda: time_of[-1])
     for place, (kind, scope, hours) in enumerate(steps):
         now = time_of[-1] + hours * HOUR_US
         time_of.append(now)
@@ -52,13 +52,13 @@ def test_every_partition_with_a_scope_has_each_hour_of_a_run_once(steps: list[tu
             log.append([captured(f"{place}", scope=f"project:{scope}", sent=now)])
             said.add(partition_of(f"project:{scope}", 4))
             continue
-        (served if kind == "serve" else Clock(log, lambda: time_of[-1], lambda note: None)).catch_up()
+        (served if kind == "serve" else Clock(log, lambda note: None, lambda: time_of[-1])).catch_up()
         ticks = hours_of(log)
         assert len(dict.fromkeys(ticks)) == len(ticks), "no tick stands twice"
         here = {partition for partition, hour in ticks if hour == now // HOUR_US}
         assert said <= here
         assert here <= said or now - start >= EMPTY_WAIT_US
-        Clock(log, lambda: time_of[-1], lambda note: None).catch_up()
+        Clock(log, lambda note: None, lambda: time_of[-1]).catch_up()
         assert hours_of(log) == ticks, "a second run in the same hour adds nothing"
 
 
@@ -135,12 +135,12 @@ def _ends(machine: Machine) -> list[int]:
 
 def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
     told: list[str] = []
-    clock = Clock(MemoryLog(1), lambda: 0, told.append)
+    clock = Clock(MemoryLog(1), told.append, lambda: 0)
     for number in range(3 * NOTES_KEPT):
         clock.note(f"note {number}")
         clock.note(f"note {number}")
     assert len(told) == 3 * NOTES_KEPT
-    assert len(clock._noted) == NOTES_KEPT
+    assert len(clock.noted) == NOTES_KEPT
 
 
 MINE = "project:mine"

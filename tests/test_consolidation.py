@@ -384,8 +384,8 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log),
-        consolidator(home), lambda: now_us() + later_us, print,
+        log, print, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log),
+        consolidator(home), lambda: now_us() + later_us,
     )  # fmt: skip
 
 

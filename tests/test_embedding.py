@@ -44,8 +44,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.state.core.partition import Partition
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised

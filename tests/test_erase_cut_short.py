@@ -26,7 +26,7 @@ from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
-from memtape.tools.keep import erasing, scrubbing
+from memtape.tools.keep import erasing, rebuild
 from memtape.tools.keep.verify import verify
 
 
@@ -37,7 +37,7 @@ class Killed(BaseException):
 STEPS: tuple[tuple[Any, str], ...] = (
     *((EmbeddedLog, name) for name in ("append", "blank")),
     *((erasing, name) for name in ("keep_unfinished", "scrub_as_owner", "search", "drop_unfinished")),
-    *((scrubbing, name) for name in ("rebuild", "write_whole")), (unerased, "write_whole"),
+    *((rebuild, name) for name in ("switch", "write_whole")), (unerased, "write_whole"),
 )  # fmt: skip
 
 
@@ -99,12 +99,12 @@ def test_an_erasure_that_is_cut_short_at_any_step_is_finished_and_proven_by_the_
     assert place > 20
 
 
-NOTES, SCRUBS = "memtape.tools.keep.erasing", "memtape.tools.keep.scrubbing"
+NOTES, SCRUBS = "memtape.tools.keep.erasing", "memtape.tools.keep.rebuild"
 PLANS = "memtape.sinks.home.unerased"
 LOG = "memtape.sinks.logs.embedded"
 POINTS = (
     ("before", f"{NOTES}:keep_unfinished", 1), ("torn", f"{PLANS}:write_whole", 1),
-    ("after", "memtape.tools.capture.writing:Writer.append", 2),
+    ("after", f"{LOG}:EmbeddedLog.append", 1),
     ("before", "memtape.sinks.home.folders:Build.adopt", 8), ("before", "os:link", 20),
     ("after", "memtape.sinks.tables:Shard._merge", 1), ("after", "memtape.sinks.home.folders:Home.serve", 1),
     ("before", "memtape.tools.keep.rebuild:mend_vault", 1), ("before", "os:unlink", 20),
@@ -125,11 +125,13 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id, home = said_twice(client), client.home
+    assert erase(client, before := client.capture("The old door code is 4711.").id).ok
     assert _erasures(home).state == "good" and client.status().erasures == ()
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
+    assert erase(client, before).ok  # Of another text, erased before.
     finding, shown = _erasures(home), call("status", home=home.path).output
     assert finding.state == "to do" and f"`{told}` finishes it" in finding.todo
     assert f"`{told}` finishes it" in shown and "1 erasure not finished" in shown

@@ -26,7 +26,7 @@ from memtape.schemas.events import Captured, Erased, Event
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import GEMINI, HOSTS, claude_prompt, claude_tool, heard
 from memtape.tools.capture.project import scope_of_folder

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture import injected
 from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, wrap
 from memtape.tools.client import Client

@@ -29,6 +29,7 @@ from replaying import replay
 from soaked import soaked
 from test_golden_log import copy_into, golden_slots, pages_by_scope, tree
 
+from memtape.flows import views as flows
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Slot, slots_between
@@ -39,9 +40,9 @@ from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, rows_digest
 from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.rebuild import mend_vault
 from memtape.tools.keep.verify import verify
 
@@ -136,10 +137,11 @@ def project(path: Path, row: Row) -> Row:
     steps = STEPS if row["mode"] == "incremental" else 1
     for step in range(steps):
         log.share = (step + 1, steps)
-        epoch = timedelta(seconds=row["epoch_s"])
-        projector = Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=row["batch"])
-        projector.run()
-        if projector.doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
+        flows.EPOCH = timedelta(seconds=row["epoch_s"])
+        views, control = BuildViews(home, log), projector.control_of(home, once=True)
+        control.batch_events = row["batch"]
+        projector.project(views, control)
+        if views.take_doubts():  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
                 mend_vault(home, log, home.current(), number, end)
     verdict = verify(home, log)

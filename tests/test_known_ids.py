@@ -25,9 +25,9 @@ from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import SPOOLED, Log, Position, Slot
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka_topic, known_ids, spool
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.known_ids import KnownIds
-from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import LOG_VARIABLE, open_log
 from memtape.sinks.logs.spool import Spool
 from memtape.tools.agents import hooks
@@ -151,11 +151,9 @@ def test_another_history_of_the_same_log_is_not_believed(folder: Path, seed: int
     """A log that went back and got other events has the same id, and perhaps as many slots. Then another."""
     rng = random.Random(seed)
     kept = [*(slot.payload for slot in MemoryLog(1).read(0, 0, 9)), *payloads(rng, rng.randrange(2 * LEAST))]
-    for _ in range(6):
-        log = MemoryLog(1)
-        log._payloads = [[*kept]]
-        log.log_id = "the same"
-        log.append_raw(0, payloads(rng, rng.choice([5, LEAST, 2 * LEAST, 2 * LEAST])))
+    for number in range(6):
+        log = EmbeddedLog(folder.parent / f"{number}.db", 1, copy_of="the same")
+        log.append_raw(0, [*kept, *payloads(rng, rng.choice([5, LEAST, 2 * LEAST, 2 * LEAST]))])
         check(KnownIds(0, folder), log, rng)
         kept = kept[: rng.randint(1, len(kept))] if rng.random() < 0.3 else kept
     other = MemoryLog(1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -26,9 +27,8 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
@@ -64,16 +64,16 @@ class InMemory:
 
     def __init__(self, home: Home) -> None:
         self._log = MemoryLog(PARTITIONS)
-        self._kept: list[list[bytes]] = []
+        self._kept = sqlite3.connect(":memory:")
 
     def open(self) -> Log:
         return self._log
 
     def keep(self) -> None:
-        self._kept = [list(payloads) for payloads in self._log._payloads]
+        self._log._db.backup(self._kept)
 
     def go_back(self) -> None:
-        self._log._payloads[:] = [list(payloads) for payloads in self._kept]
+        self._kept.backup(self._log._db)
 
 
 class Backup:

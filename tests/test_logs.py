@@ -27,9 +27,8 @@ from memtape.schemas.log import Log, Position, Slot, strayed, trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.logs.memory import MemoryLog
 
 A, B = "project:a", "project:b"
 SCOPES = [f"project:s{number}" for number in range(50)]

@@ -200,8 +200,9 @@ def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: 
         assert not is_so()
         asks, done = asked_and_done(own, do, [id], reason="it is gone")
         assert "The kettle of the harbour office is blue." in asks and "1 capture" in done and is_so()
-        assert f"{acting.ACTIONS[acting.ACTIONS[do].undo].name}" in own.get("/memory", id=id).text
-        own.act(acting.ACTIONS[do].undo, [id])
+        undo = acting.actions()[acting.actions()[do].undo]
+        assert undo.label in own.get("/memory", id=id).text
+        own.act(undo.name, [id])
         assert not is_so()
         reasons = [raw for raw in own.get("/memory", id=id).text.splitlines() if "it is gone" in raw]
         assert bool(reasons) == (do == "forget")
@@ -250,7 +251,7 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
 
 
 def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(page: Page) -> None:
-    assert not {"erase", "erased", "purge"} & acting.ACTIONS.keys()
+    assert not {"erase", "erased", "purge"} & acting.actions().keys()
     assert page.act("erase", [NOWHERE]).status_code == 400
     with page.client() as client:
         id = client.recent(1)[0].id

@@ -131,11 +131,11 @@ def test_what_is_ticked_comes_back_the_log_is_live_and_recalls_are_filtered(chro
     with tab(chromium, own.address) as its:
         its.go("/recalls")
         assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
-        its.page.get_by_label("How").select_option("start")
+        its.page.get_by_label("Only on this occasion").select_option("start")
         click(its, "Filter")
         cards = its.page.locator("article.card").all_inner_texts()
         assert cards and all("Unasked, at a start" in card for card in cards)
-        its.page.get_by_label("How").select_option("search")
+        its.page.get_by_label("Only on this occasion").select_option("search")
         click(its, "Filter")
         question = its.page.locator("article.card .text").first.inner_text().strip("“”")
         for link in ("ask again now", "as it was then"):

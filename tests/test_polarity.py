@@ -19,8 +19,9 @@ from memtape.schemas.events import Kind
 from memtape.sinks.home.folders import Home
 from memtape.state.text.instructions import heard_in, same_instruction
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.own_words import MOST_CHARS, own_words, remembered
+from memtape.state.text.own_words import MOST_CHARS, is_own
 from memtape.state.text.polarity import corrections_in, polarity
+from memtape.state.text.reading import read, remembered
 from memtape.state.text.statements import statements
 from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
@@ -173,4 +174,4 @@ def test_what_stands_around_a_block_that_is_set_off_is_own(block: str, form: str
 def test_a_text_with_a_sign_of_another_voice_is_not_own(form: str) -> None:
     text = form.replace("{}", OWN)
     assert heard_in(OWN).standing == (OWN,)
-    assert own_words(text) == "" and not is_heard(text)
+    assert not is_own(read(text)) and not is_heard(text)

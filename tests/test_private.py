@@ -26,7 +26,7 @@ from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.private import MARK, without_marks, without_private, without_private_parts
 from memtape.schemas.texts import texts_of, texts_of_body, with_texts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, digest, heard
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client

@@ -29,8 +29,7 @@ from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.events import DEV_TAG, Event
 from memtape.schemas.variables import HOOKS_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error

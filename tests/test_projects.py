@@ -208,8 +208,8 @@ class Looking:
         self.now, self.asked = NOW, 0
         self.folders = {held.scope: it for it, held in repositories_of(client.home).items()}
         self.worker = Commits(
-            client.log, CommitMarks(client.home, client.log.log_id),
-            lambda: {} if silent else self.folders, self.ask, lambda: self.now, print,
+            client.log, print, CommitMarks(client.home, client.log.log_id),
+            lambda: {} if silent else self.folders, self.ask, lambda: self.now,
         )  # fmt: skip
 
     def ask(self, folder: str) -> int | None:

@@ -15,7 +15,7 @@ from memtape.schemas.events import DEV_TAG
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
 from memtape.tools.client import Client

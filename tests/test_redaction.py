@@ -33,7 +33,7 @@ from memtape.schemas.events import Actor, Captured, Event, Forgotten, Origin, Re
 from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
 from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.state.text.replacing import replaces
 from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
 from memtape.tools.agents.mcp.handlers import ServedMemory

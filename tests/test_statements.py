@@ -213,7 +213,7 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
         home.statements_path.unlink()
         client.reader.project()
         marks = OffsetMarks(home.path / "other.json", client.log)
-        other = Extraction(client.log, marks, lambda: START, lambda: True, print)
+        other = Extraction(client.log, print, marks, lambda: START, lambda: True)
         other.once()
         assert texts(stated(client)) == before and not other.done
         said(client, "We agreed on trunk-based development.")
@@ -263,7 +263,7 @@ def test_a_worker_that_dies_between_pages_goes_on(client: Client, monkeypatch: p
         said(client, *(f"We decided to use port {5000 + n} for tests." for n in range(20)))
         log, notes, appended = client.log, list[str](), list[int]()
         marks = OffsetMarks(client.home.statements_path, log)
-        worker = Extraction(log, marks, lambda: START, lambda: True, notes.append)
+        worker = Extraction(log, notes.append, marks, lambda: START, lambda: True)
 
         def dying(events: list[Event]) -> object:
             appended.append(len(events))

@@ -12,6 +12,7 @@ import pytest
 from builders import START, captured, forgotten, recalled, restored
 from soaked import soaked
 
+from memtape.flows import views as flows
 from memtape.schemas.events import Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
@@ -20,9 +21,9 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
+from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
@@ -78,7 +79,9 @@ def vault_bytes(home: Home) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
-def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[tuple[int, int], ...]) -> None:
+def test_one_log_gives_one_view_in_any_way_of_runs(
+    tmp_path: Path, ways: tuple[tuple[int, int], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Batches of 1, 7 and 500, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
     filled(origin, 150).close()
@@ -87,8 +90,10 @@ def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[t
         home = Home(tmp_path / f"home{number}")
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
-        epoch = timedelta(seconds=epoch_s)
-        Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=batch).run()
+        monkeypatch.setattr(flows, "EPOCH", timedelta(seconds=epoch_s))
+        control = projector.control_of(home, once=True)
+        control.batch_events = batch
+        projector.project(BuildViews(home, log), control)
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)

@@ -16,7 +16,7 @@ import pytest
 import transcripts as t
 from commanding import call, document
 
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
 from memtape.tools.importing.taking import Importer, ImportOptions

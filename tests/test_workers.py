@@ -23,11 +23,11 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.keep.workers import WORKERS
 
 WAIT_S = 300.0
 A = "project:a"
@@ -197,13 +197,14 @@ def serving(home: Home) -> Iterator[None]:
     """A projector that serves in a thread of its own; whatever ends it early fails the test."""
     ended: list[BaseException] = []
     started = threading.Event()
-    owner = Owner(home, EmbeddedLog(home.log_path, 2))
+    kinds = {name: kind for name, kind in WORKERS.items() if name != "embed"}
+    owner = Owner(home, EmbeddedLog(home.log_path, 2), kinds=kinds)
 
     def serve() -> None:
         try:
             with owner:
                 started.set()
-                owner.serve(without=("embed",))
+                owner.serve()
         except BaseException as error:
             ended.append(error)
 

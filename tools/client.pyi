@@ -28,9 +28,11 @@ from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState
+from memtape.tools.keep.log_settings import (
+    Refolded,
+)
 from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.rebuild import Rebuilt
-from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.query.archived import ArchiveList
 from memtape.tools.query.as_of import Diff

@@ -34,7 +34,7 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
     as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
     `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices`
-    are its values. `also` is a second name of its option.
+    are its values. `also` is a second name of its option. `of` is what its ids name: capture, conflict, rule.
     A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
@@ -55,7 +55,7 @@ def inside(help: str) -> Meta:
     return said(help, inside=True, people=True)
 
 
-Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64)]
+Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64, of="capture")]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
@@ -71,7 +71,7 @@ class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called.
 
-    `tell` returns the answer in Markdown. `undo` is the tool that undoes it. `asks` narrows the verb's.
+    `tell` returns the answer in Markdown. `asks` narrows the verb's.
     """
 
     description: str
@@ -79,7 +79,6 @@ class Offer(NamedTuple):
     idempotent: bool = True
     common: bool = True
     asks: type[Asks] | None = None
-    undo: str = ""
 
 
 FOR_PROGRAMS = ("Returns ", "Raises ")
@@ -99,7 +98,8 @@ class Verb(NamedTuple):
     that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own: `shell`, or `run` if
     no program calls that. `listed` is the name of the answer in JSON where that is a list or one value;
     `answers` is the type of the document where `run` does not name it. A tolerant verb passes over words and
-    options that it does not know, and over the name of an unknown profile.
+    options that it does not know, and over the name of an unknown profile. `undo` is the verb that undoes it
+    for the same ids; `label` is its button, where the client's name of it does not say it.
     """
 
     name: str
@@ -112,6 +112,8 @@ class Verb(NamedTuple):
     listed: str = ""
     answers: Any = None
     is_tolerant: bool = False
+    undo: str = ""
+    label: str = ""
 
     @property
     def command(self) -> str:
@@ -196,6 +198,16 @@ class VerbField(NamedTuple):
     required: bool
     help: str
     extra: dict[str, Any]
+
+    @property
+    def has_many(self) -> bool:
+        """Whether it takes many values."""
+        return isinstance(self.kind, inspect.VarTupleType)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is true or false."""
+        return isinstance(self.kind, inspect.BoolType)
 
 
 @cache

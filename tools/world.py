@@ -19,7 +19,6 @@ from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
@@ -115,7 +114,7 @@ def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
     from memtape.state.text.normal import normal_text
 
-    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning.
+    if not isinstance(log, EmbeddedLog):  # A topic would be read from its beginning.
         return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)
     slots = log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))

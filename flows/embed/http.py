@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import orjson
@@ -37,7 +37,7 @@ EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
 """Raw vectors in the order asked, with only their form checked; the model's name as answered, or empty."""
 
 
-class HttpEmbedder(Embedder):
+class HttpEmbedder(Endpoint, Embedder):
     """An embedding endpoint. The constructor sends one request, which tells the number of dimensions.
 
     `name` is the requested model; `revision` is the model that the endpoint reports. Raises
@@ -46,42 +46,27 @@ class HttpEmbedder(Embedder):
     """
 
     def __init__(self, target: HttpTarget, *, timeout_s: float = TIMEOUT_S, attempts: int = ATTEMPTS) -> None:
-        self._target = target
-        limits = Limits(timeout_s, 4 * timeout_s, ALL_S, attempts, ANSWER_MAX_BYTES)
-        self._endpoint = Endpoint(target, NAMES, limits)
+        super().__init__(target, NAMES, Limits(timeout_s, 4 * timeout_s, ALL_S, attempts, ANSWER_MAX_BYTES))
         self.name = target.model
-        self.revision, self.dimensions = "", 0
         try:
-            self._introduce()
-        except BaseException:
-            self.__exit__()
+            (vector, *_), model = self._ask([HARMLESS])
+        except BaseException as error:
+            self.close()
+            if isinstance(error, Unanswered):
+                self._endpoint_failed(error)
             raise
-
-    def __enter__(self) -> HttpEmbedder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._endpoint.__exit__()
+        if not isinstance(vector, EmbeddingFailure):
+            long = EmbeddingFailure(f"its vectors have {vector.size} dimensions")
+            vector = long if vector.size > MAX_DIMENSIONS else checked(vector, vector.size)
+        if isinstance(vector, EmbeddingFailure):
+            self.close()
+            told = f"{target.place} gives no vectors: {vector.reason}."
+            raise MemtapeError(told, f"Check {NAMES.model}: is it for embeddings?")
+        self.dimensions, self.revision = vector.size, model or self.name
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """See `Embedder.embed_each`. Texts are sent in batches. Raises `MemtapeError` too, if it refuses."""
         return sound_of(texts, lambda asked: chain.from_iterable(map(self._batch, batches(asked))))
-
-    def _introduce(self) -> None:
-        try:
-            (vector, *_), model = self._ask([HARMLESS])
-        except Unanswered as error:
-            self._endpoint_failed(error)
-        if not isinstance(vector, EmbeddingFailure) and vector.size > MAX_DIMENSIONS:
-            vector = EmbeddingFailure(f"its vectors have {vector.size} dimensions")
-        embedding = vector if isinstance(vector, EmbeddingFailure) else checked(vector, vector.size)
-        if isinstance(embedding, EmbeddingFailure):
-            raise MemtapeError(
-                f"{self._target.place} gives no vectors: {embedding.reason}.",
-                f"Check {NAMES.model}: is it for embeddings?",
-            )
-        self.dimensions = embedding.size
-        self.revision = model or self.name
 
     def _batch(self, texts: list[str]) -> Iterator[Embedding]:
         """Embed all texts in one request; after a failure not explained by a single text, text by text."""
@@ -137,7 +122,7 @@ class HttpEmbedder(Embedder):
 
     def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
         asked = {"model": self._target.model, "input": texts, "encoding_format": "float"}
-        return self._endpoint.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)), attempts)
+        return self.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)), attempts)
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -167,23 +152,14 @@ def parse_answer(body: bytes, count: int) -> EndpointAnswer:
         raise Unanswered("its answer has no list of embeddings")
     if len(entries) != count:
         raise Unanswered(f"it answered with {len(entries)} vectors for {count} texts")
-    return [_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model"))
-
-
-def _name(model: object) -> str:
-    return model if isinstance(model, str) and len(model) <= 200 and model.isprintable() else ""
-
-
-def _in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return entries by their `index`; without any, in the given order."""
-    if not any("index" in entry for entry in entries):
-        return entries
-    by_index: dict[int, dict[str, Any]] = {
-        entry["index"]: entry for entry in entries if type(entry.get("index")) is int
-    }
-    if sorted(by_index) != list(range(len(entries))):
-        raise Unanswered("the indexes of its answer are not those of the texts")
-    return [by_index[index] for index in range(len(entries))]
+    if any("index" in entry for entry in entries):  # Without any index they are in the order asked.
+        by_index = {entry["index"]: entry for entry in entries if type(entry.get("index")) is int}
+        if sorted(by_index) != list(range(count)):
+            raise Unanswered("the indexes of its answer are not those of the texts")
+        entries = [by_index[index] for index in range(count)]
+    name = answer.get("model")
+    is_name = isinstance(name, str) and len(name) <= 200 and name.isprintable()
+    return [_vector(entry.get("embedding")) for entry in entries], name if is_name else ""
 
 
 def _vector(value: object) -> NDArray[np.float32] | EmbeddingFailure:

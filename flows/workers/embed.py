@@ -7,7 +7,7 @@ The caller passes the embedder and the time.
 
 from __future__ import annotations
 
-from itertools import islice
+from heapq import nsmallest
 from typing import NamedTuple, Protocol
 
 from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
@@ -52,11 +52,16 @@ Ref = tuple[str, str]
 
 
 class _Waiting(NamedTuple):
-    """A text that waits: the offset and the time of its event, and the number of failed tries."""
+    """A text that waits: the place and time of its event, its failed tries, and how often it was put off.
 
+    A text that stops the embedder is put off, and does not hold up the rest.
+    """
+
+    number: int
     offset: int
     sent: int
-    attempts: int
+    attempts: int = 0
+    delays: int = 0
 
 
 class EmbedQueue:
@@ -69,19 +74,18 @@ class EmbedQueue:
         self._log = log
         self._marks = marks
         self._again_s: int | None = None
-        self._put_off: dict[Ref, int] = {}
         self._begin(marks.read(key) or [0] * log.partitions)
 
     def _begin(self, offsets: list[int]) -> None:
         """Read the partitions of the log from these offsets on."""
         self._offsets, self._ends = offsets, list(offsets)
         self._erasures = [Erasures() for _ in offsets]
-        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in offsets]
+        self._waiting: dict[Ref, _Waiting] = {}
 
     @property
     def waiting(self) -> int:
         """The number of texts that wait for a vector."""
-        return sum(map(len, self._waiting))
+        return len(self._waiting)
 
     @property
     def again(self) -> bool:
@@ -98,78 +102,74 @@ class EmbedQueue:
         self._ends = self._log.ends()
         most = max(1, MOST_WAITING // len(self._ends))
         for number, end in enumerate(self._ends):
-            while self._offsets[number] < end and len(self._waiting[number]) < most:
+            while self._offsets[number] < end and self._count(number) < most:
                 self._read(number, end)
         self._mark()
         if self._again_s is not None and not self.waiting:
             self._marks.tried_again(self.key, self._again_s)
             self._again_s = None
 
+    def _count(self, number: int) -> int:
+        return sum(held.number == number for held in self._waiting.values())
+
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
         """Record the vectors or failures of at most `texts` texts, the newest first.
 
         Raises `EmbedderUnavailable`; texts without a result then keep waiting.
         """
-        batch = [
-            (number, ref, waiting)
-            for number, held in enumerate(self._waiting)
-            for ref, waiting in islice(reversed(held.items()), texts)
-        ]
-        batch = sorted(batch, key=lambda item: (self._put_off.get(item[1], 0), -item[2].sent))[:texts]
-        for number in dict.fromkeys(number for number, _, _ in batch):
+        last = {ref: (held.delays, -held.sent, -held.offset) for ref, held in self._waiting.items()}
+        batch = nsmallest(texts, last, key=last.__getitem__)
+        for number in dict.fromkeys(self._waiting[ref].number for ref in batch):
             self._drop_erased(number)
         self._note_unread(batch)
-        held = [(number, ref, self._waiting[number].get(ref)) for number, ref, _ in batch]
-        batch = [(number, ref, waiting) for number, ref, waiting in held if waiting is not None]
-        told = self._texts(batch)
-        for number, ref, _ in batch:
-            if ref not in told:  # It was erased.
-                self._waiting[number].pop(ref, None)
-        batch = [item for item in batch if item[1] in told]
+        told = self._texts([ref for ref in batch if ref in self._waiting])
+        batch = [ref for ref in batch if ref in told]
         if not batch:
             return
         made: list[Embedding] = []
         try:
-            for embedding in embedder.embed_each([told[ref] for _, ref, _ in batch]):
+            for embedding in embedder.embed_each([told[ref] for ref in batch]):
                 made.append(embedding)
-        except EmbedderUnavailable:  # A text that stops the embedder does not hold up the rest.
-            number, ref, waiting = batch[min(len(made), len(batch) - 1)]
-            self._put_off[ref] = self._put_off.get(ref, 0) + 1
-            self._waiting[number].pop(ref)
-            self._waiting[number] = {ref: waiting, **self._waiting[number]}
+        except EmbedderUnavailable:
+            ref = batch[min(len(made), len(batch) - 1)]
+            self._waiting[ref] = self._waiting[ref]._replace(delays=self._waiting[ref].delays + 1)
             raise
         finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
 
-    def _note_unread(self, batch: list[tuple[int, Ref, _Waiting]]) -> None:
+    def _note_unread(self, batch: list[Ref]) -> None:
         """Note the tries with texts that are on the log behind the place where reading has stopped."""
-        ids: dict[str, dict[str, tuple[int, Ref, int]]] = {}
-        for number, (scope, id), _ in batch:
+        ids: dict[str, dict[str, tuple[Ref, int]]] = {}
+        for ref in (it for it in batch if it in self._waiting):
+            number = self._waiting[ref].number
             for failed in range(MAX_ATTEMPTS + 1) if self._offsets[number] < self._ends[number] else ():
-                made = embedded_id(scope, id, self.key, failed)
-                ids.setdefault(scope, {})[made] = number, (scope, id), failed or _DONE
+                made = embedded_id(*ref, self.key, failed)
+                ids.setdefault(ref[0], {})[made] = ref, failed or _DONE
         for scope, tries in ids.items():
             for made in self._log.known(scope, list(tries)):
                 self._note(*tries[made])
 
-    def _note(self, number: int, ref: Ref, tries: int) -> None:
+    def _note(self, ref: Ref, tries: int) -> None:
         """Note how many tries with a waiting text are on the log; it waits no more after the last."""
-        held = self._waiting[number]
-        if ref in held:
-            held[ref] = held[ref]._replace(attempts=max(held[ref].attempts, tries))
-            if held[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
-                del held[ref]
+        if (held := self._waiting.get(ref)) is not None:
+            self._waiting[ref] = held._replace(attempts=max(held.attempts, tries))
+            if self._waiting[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
+                del self._waiting[ref]
 
-    def _texts(self, batch: list[tuple[int, Ref, _Waiting]]) -> dict[Ref, str]:
-        """Return the texts of a batch from the log, which a few reads find: most stand side by side."""
+    def _texts(self, batch: list[Ref]) -> dict[Ref, str]:
+        """Return the texts of a batch from the log, which a few reads find: most stand side by side.
+
+        A text that was erased waits no more.
+        """
         slots: dict[tuple[int, int], Slot] = {}
         told: dict[Ref, str] = {}
-        for number, ref, waiting in sorted(batch, key=lambda item: (item[0], item[2].offset)):
-            if (number, waiting.offset) not in slots:
-                read = self._log.read(number, waiting.offset, len(batch))
-                slots |= {(number, slot.offset): slot for slot in read}
-            body = body_of_capture(slots[number, waiting.offset].payload)
-            if body is not None:  # Else it was erased just now.
+        for ref in sorted(batch, key=lambda ref: self._waiting[ref]):
+            number, offset, *_ = self._waiting[ref]
+            if (number, offset) not in slots:
+                slots |= {(number, slot.offset): slot for slot in self._log.read(number, offset, len(batch))}
+            if (body := body_of_capture(slots[number, offset].payload)) is None:
+                del self._waiting[ref]
+            else:
                 told[ref] = whole_text(body)
         return told
 
@@ -179,64 +179,63 @@ class EmbedQueue:
         if erasures.count == self._erasures[number].count:
             return
         for _, event in events_between(self._log, number, 0, self._offsets[number]):
-            if erasures.covers(event):
-                self._waiting[number].pop((event.scope or "", event.id), None)
+            if erasures.covers(event) and _is_at(self._log, event, number):
+                self._waiting.pop((event.scope or "", event.id), None)
         self._erasures[number] = erasures
 
-    def _record(self, batch: list[tuple[int, Ref, _Waiting]], made: list[Embedding], now_us: int) -> None:
+    def _record(self, batch: list[Ref], made: list[Embedding], now_us: int) -> None:
         if not made:
             return
-        events = []
-        for (_, (scope, id), waiting), embedding in zip(batch, made, strict=True):
-            failed = isinstance(embedding, EmbeddingFailure)
-            if failed and waiting.attempts >= MAX_ATTEMPTS:  # The log knows it.
+        events = list[Event]()
+        for ref, embedding in zip(batch, made, strict=True):
+            reason = embedding.reason[:1_000] if isinstance(embedding, EmbeddingFailure) else None
+            vector = None if isinstance(embedding, EmbeddingFailure) else quantised(embedding)
+            tries = self._waiting[ref].attempts + 1
+            if vector is None and tries > MAX_ATTEMPTS:  # The log knows it.
                 continue
             body = Embedded(
-                attempt=waiting.attempts + 1,
+                attempt=tries,
                 dimensions=dimensions_of(self.key),
                 embedder=self.key,
-                reason=embedding.reason[:1_000] if isinstance(embedding, EmbeddingFailure) else None,
-                vector=None if isinstance(embedding, EmbeddingFailure) else quantised(embedding),
+                reason=reason,
+                vector=vector,
             )
-            events.append(make_embedded(scope, id, body, now_us))
-            if failed and waiting.attempts + 1 == MAX_ATTEMPTS:
+            events.append(make_embedded(*ref, body, now_us))
+            if vector is None and tries == MAX_ATTEMPTS:
                 self._marks.given_up(self.key, now_us // 1_000_000)
         self._log.append(events)
         self.tried += len(events)
-        for (number, ref, waiting), embedding in zip(batch, made, strict=True):
-            if isinstance(embedding, EmbeddingFailure) and waiting.attempts + 1 < MAX_ATTEMPTS:
-                self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
-            else:
-                del self._waiting[number][ref]
-                self._put_off.pop(ref, None)
+        for ref, embedding in zip(batch, made, strict=True):
+            held = self._waiting.pop(ref)
+            if isinstance(embedding, EmbeddingFailure) and held.attempts + 1 < MAX_ATTEMPTS:
+                self._waiting[ref] = held._replace(attempts=held.attempts + 1)
         self._mark()
 
     def _read(self, number: int, end: int) -> None:
         self._drop_erased(number)
-        held, erasures = self._waiting[number], self._erasures[number]
+        erasures = self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
         events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
         first = known_among(self._log, (event for _, event in events if isinstance(event.body, Captured)))
         for offset, event in events:
-            ref = (event.scope or "", event.id)
-            if erasures.covers(event):
+            ref, body = (event.scope or "", event.id), event.body
+            if erasures.covers(event) or not _is_at(self._log, event, number):
                 continue
-            if isinstance(event.body, Captured):
-                here = partition_of(ref[0], self._log.partitions) == number
-                if here and may_write(event) and first.get(ref) == offset:
-                    held[ref] = _Waiting(offset, event.sent, 0)
-            elif event.refs:
-                self._note(number, (event.scope or "", event.refs[0]), self._tries(event))
+            if isinstance(body, Captured):
+                if may_write(event) and first.get(ref) == offset:
+                    self._waiting[ref] = _Waiting(number, offset, event.sent)
+            elif event.refs and isinstance(body, Embedded) and body.embedder == self.key:
+                # A vector ends all tries.
+                self._note((ref[0], event.refs[0]), _DONE if body.vector is not None else body.attempt)
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
-    def _tries(self, event: Event) -> int:
-        """Return how many tries with a text an `embedded` event records: all of them with the vector."""
-        body = event.body
-        if not isinstance(body, Embedded) or body.embedder != self.key:
-            return 0
-        return _DONE if body.vector is not None else body.attempt
-
     def _mark(self) -> None:
-        waiting = ((wait.offset for wait in held.values()) for held in self._waiting)
-        marks = [min(offsets, default=end) for offsets, end in zip(waiting, self._offsets, strict=True)]
+        marks = list(self._offsets)
+        for held in self._waiting.values():
+            marks[held.number] = min(marks[held.number], held.offset)
         self._marks.write(self.key, marks)
+
+
+def _is_at(log: Log, event: Event, number: int) -> bool:
+    """Return whether an event stands in the partition of its scope."""
+    return partition_of(event.scope or "", log.partitions) == number

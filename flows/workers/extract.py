@@ -11,12 +11,13 @@ made. All texts derive from earlier events of the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from memtape.flows.workers.turns import (
     PAGE_SLOTS,
-    append_new,
     event_beside,
     hidden_from,
     is_turn,
@@ -25,15 +26,15 @@ from memtape.flows.workers.turns import (
     text_of,
     turns_among,
 )
-from memtape.flows.workers.worker import OffsetStore, OnNote, Worker
+from memtape.flows.workers.worker import OffsetStore, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log, backwards
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES
-from memtape.state.text.own_words import sentences
 from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
+from memtape.state.text.reading import sentences
 from memtape.state.text.statements import Statement, dated, statements
 
 _NAME = "statements"
@@ -43,71 +44,56 @@ LAST_TURNS = 4
 """Turns of the session after which a recall is no longer the topic."""
 
 
+@dataclass(eq=False)
 class Extraction(Worker):
     """Captures the statements of the turns on a log. `is_wanted` says whether that is wanted at all."""
 
     failure = "What turns state could not be captured"
 
-    def __init__(
-        self,
-        log: Log,
-        marks: OffsetStore,
-        now_us: Callable[[], int],
-        is_wanted: Callable[[], bool],
-        on_note: OnNote,
-    ) -> None:
-        super().__init__(log, on_note)
-        self._marks = marks
-        self._now_us = now_us
-        self._is_wanted = is_wanted
-        self._offsets: list[int] | None = None
+    marks: OffsetStore
+    now_us: Callable[[], int]
+    is_wanted: Callable[[], bool]
+    _: KW_ONLY
+    offsets: list[int] = field(default_factory=list)
 
-    def catch_up(self) -> None:
-        """Read the new turns of the log, and append their statements; `done` counts statements."""
-        if not self._is_wanted():
+    def due(self) -> Iterator[list[Event]]:
+        """Read the new turns of the log, and yield their statements."""
+        if not self.is_wanted():
             return
-        offsets = self._offsets or self._marks.read(_NAME) or [0] * self.log.partitions
-        self._offsets = offsets
+        offsets = self.offsets = self.offsets or self.marks.read(_NAME) or [0] * self.log.partitions
         ends = self.log.ends()
         if offsets == ends:
             return
-        for number, end in enumerate(ends):
-            hidden = hidden_from(self.log, number, offsets[number]) if offsets[number] < end else {}
-            while offsets[number] < end and not self.stopping.is_set():
-                slots = self.log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
-                found = ((slot.offset, event_of(slot.payload)) for slot in slots)
-                events = [(offset, event) for offset, event in found if event is not None]
-                self._append(number, turns_among(self.log, number, events, hidden, may_correct))
-                offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
-        self._marks.write(_NAME, offsets)
+        try:
+            for number, end in enumerate(ends):
+                hidden = hidden_from(self.log, number, offsets[number]) if offsets[number] < end else {}
+                while offsets[number] < end:
+                    slots = self.log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
+                    found = ((slot.offset, event_of(slot.payload)) for slot in slots)
+                    events = [(offset, event) for offset, event in found if event is not None]
+                    yield from self._made(number, turns_among(self.log, number, events, hidden, may_correct))
+                    offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+        finally:
+            self.marks.write(_NAME, offsets)
 
-    def _append(self, number: int, said: Sequence[Event]) -> None:
-        """Append statements and corrections of a partition's turns, and corrections of people's captures."""
-        now = self._now_us()
+    def _made(self, number: int, said: Sequence[Event]) -> Iterator[list[Event]]:
+        """Yield statements and corrections of a partition's turns, and corrections of people's captures."""
+        now = self.now_us()
         erasures = erasures_of(self.log.erased(number)) if said else Erasures()
         made: list[Event] = []
         for one in said:
             wrong, right = corrections_in(text_of(one)) if may_correct(one) else (), list[Event]()
             if wrong:
-                self._add(made)  # A correction may apply to the text of an earlier correction.
+                yield made  # A correction may apply to the text of an earlier correction.
                 made, right = [], resolved(self.log, number, one, erasures, now)
-            made += _statements_of(one, wrong[0] if right else None, now) if is_turn(one) else []
+            if is_turn(one):
+                text = text_of(one)
+                for place, it in enumerate(statements(text, one.at, of_agent=one.actor.origin == "agent")):
+                    # The sentence that a corrected text replaces is left out.
+                    if not (right and wrong[0] in text[it.start : it.end + 1]):
+                        made.append(statement_event(one, place, it, now))
             made += right
-        self._add(made)
-
-    def _add(self, made: Sequence[Event]) -> None:
-        self.done += len(append_new(self.log, made))
-
-
-def _statements_of(turn: Event, corrected: str | None, now: int) -> list[Event]:
-    """Return captures of a turn's statements, without the sentence that a corrected text replaces."""
-    text = text_of(turn)
-    taken = enumerate(statements(text, turn.at, of_agent=turn.actor.origin == "agent"))
-    return [
-        statement_event(turn, place, it, now)
-        for place, it in taken
-        if corrected is None or corrected not in text[it.start : it.end + 1]
-    ]
+        yield made
 
 
 # --- Corrections ---
@@ -141,15 +127,19 @@ def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int
     correction = _correction(said)
     if correction is None:
         return []
-    shown, last = _before(log, number, _session_before(log, number, said, erasures), erasures)
+    shown, last = _before(log, number, said, erasures)
     one = _shown_one(shown, last, correction) or _said_one(shown, last, correction)
     if one is None:
         return []
     statement = Statement(dated(one.made.text, said.at), "correction", 0, 0)
     made = statement_event(said, _place(said), statement, now_us, refs=(said.id, one.source.id))
+    events = [made]
     # A capture that only corrects says nothing by itself.
-    replaced = [one.memory] if is_turn(said) else [one.memory, said.id]
-    return [made, *(_linked(said, id, made.id, one.source.id, now_us) for id in replaced if id is not None)]
+    for id in filter(None, [one.memory] if is_turn(said) else [one.memory, said.id]):
+        body = Linked(id=id, on=True, relation="replaced_by", slug=None, to=made.id)
+        link = derived_id("linked", said.scope, "memtape", f"corrected:{said.id}:{id}")
+        events.append(event_beside(said, "linked", link, body, (said.id, one.source.id), now_us))
+    return events
 
 
 def _place(said: Event) -> int:
@@ -163,29 +153,18 @@ def _correction(event: Event) -> Correction | None:
     return correction_of(found[0]) if len(found) == 1 else None
 
 
-def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
-    """Return the captures and recalls before an event in its session, among the last of its scope."""
-    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
-    slots: list[Slot] = []
-    start, window = offset, LOOKED_AT
-    while start and len(slots) < LOOKED_AT:
-        first = max(0, start - window)
-        read = log.read(number, first, start - first, scope=said.scope, types=("captured", "recalled"))
-        slots = [slot for slot in read if slot.offset < start] + slots
-        start, window = first, 4 * window
-    events = (event_of(slot.payload) for slot in slots[-LOOKED_AT:])
-    of_session = (event for event in events if event is not None and event.session == said.session)
-    return [event for event in of_session if event.id != said.id and not erasures.covers(event)]
-
-
-def _before(
-    log: Log, number: int, events: Sequence[Event], erasures: Erasures
-) -> tuple[tuple[Event, ...], Event | None]:
+def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tuple[Event, ...], Event | None]:
     """Return the memories shown and the last spoken event of a session, as long as they are the topic.
 
-    The memory made by the session's last correction replaces the memory corrected there, so that a correction
-    can be taken back.
+    The captures and recalls before an event in its session are read, among the last of its scope. The memory
+    made by the session's last correction replaces the memory corrected there, so that a correction can be
+    taken back.
     """
+    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
+    latest = backwards(log, number, said.scope, ("captured", "recalled"), offset)
+    events = [event for slot in islice(latest, LOOKED_AT) if (event := event_of(slot.payload)) is not None]
+    events = [it for it in reversed(events) if it.session == said.session and it.id != said.id]
+    events = [event for event in events if not erasures.covers(event)]
     turns = [place for place, event in enumerate(events) if is_turn(event)]
     near = events[turns[-LAST_TURNS] if len(turns) >= LAST_TURNS else 0 :]
     recall = next((event for event in reversed(near) if isinstance(event.body, Recalled)), None)
@@ -237,10 +216,3 @@ def _said_one(shown: Sequence[Event], last: Event | None, correction: Correction
     words = said.rstrip(" .!")
     place = next((place for place, it in enumerate(taken) if words in text[it.start : it.end]), None)
     return _Resolved(made, last, None if place is None else statement_id(last.scope, last.id, place))
-
-
-def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
-    """Return the `linked` event, by the corrector, that a statement replaced a memory."""
-    body = Linked(id=id, on=True, relation="replaced_by", slug=None, to=to)
-    link = derived_id("linked", said.scope, "memtape", f"corrected:{said.id}:{id}")
-    return event_beside(said, "linked", link, body, (said.id, source), now_us)

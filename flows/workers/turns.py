@@ -70,15 +70,6 @@ def turns_among(
     ]
 
 
-def append_new(log: Log, made: Sequence[Event]) -> list[Event]:
-    """Append the events not yet on the log, and return them."""
-    known = known_among(log, made)
-    new = [event for event in made if (event.scope, event.id) not in known]
-    if new:
-        log.append(new)
-    return new
-
-
 def is_turn(event: Event) -> bool:
     """Return whether an event is a turn of a person or an agent."""
     return (

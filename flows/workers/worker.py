@@ -1,4 +1,4 @@
-"""The base of all workers: how the owner of a home runs a worker, once or until stopped, and how it ends.
+"""The base of all workers: what is due is made, appended, and counted, once or until stopped.
 
 The work of each worker, and the list of workers, are elsewhere.
 """
@@ -6,12 +6,13 @@ The work of each worker, and the list of workers, are elsewhere.
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Protocol
 
 from memtape.schemas.errors import BudgetSpent
-from memtape.schemas.log import Log
+from memtape.schemas.events import Event
+from memtape.schemas.log import Log, known_among
 
 RETRY_S, SPENT_S = (2.0, 60.0), 3_600.0
 """A worker that failed is asked again after the first, then twice as long, at most after the second; after a
@@ -32,7 +33,17 @@ class OffsetStore(Protocol):
     def write(self, name: str, offsets: list[int]) -> None: ...
 
 
-class Worker(ABC):
+def append_new(log: Log, made: Sequence[Event]) -> list[Event]:
+    """Append the events not yet on the log, and return them."""
+    known = known_among(log, made)
+    new = [event for event in made if (event.scope, event.id) not in known]
+    if new:
+        log.append(new)
+    return new
+
+
+@dataclass(eq=False)
+class Worker:
     """Reads a log, appends its results, and keeps its own position. `on_note` gets a sentence for people.
 
     Not for several threads at once, except `stopping`, which any thread may set.
@@ -45,21 +56,28 @@ class Worker(ABC):
     spent: ClassVar = ""
     """The message for people after a spent budget: what becomes of the rest."""
 
-    def __init__(self, log: Log, on_note: OnNote) -> None:
-        self.log = log
-        self.stopping = threading.Event()
-        self.done = 0
-        """Amount of work done so far, in the worker's own unit."""
-        self.refused = False
-        """Whether something was left undone until a person decides or mends something; an outage passes."""
-        self.on_failure: Callable[[Exception], None] = lambda error: None
-        """Called with each error of `catch_up`."""
-        self._on_note = on_note
-        self._noted: dict[str, None] = {}
+    log: Log
+    on_note: OnNote
+    _: KW_ONLY
+    stopping: threading.Event = field(default_factory=threading.Event)
+    done: int = 0
+    """Amount of work done so far, in the worker's own unit, by default appended events."""
+    refused: bool = False
+    """Whether something was left undone until a person decides or mends something; an outage passes."""
+    on_failure: Callable[[Exception], None] = lambda error: None
+    """Called with each error of `catch_up`."""
+    noted: dict[str, None] = field(default_factory=dict)
 
-    @abstractmethod
+    def due(self) -> Iterator[Sequence[Event]]:
+        """Make what is due, and yield its events part by part; they are on the log when it goes on."""
+        return iter(())
+
     def catch_up(self) -> None:
-        """Do all due work, and add its amount to `done`."""
+        """Append all that is due, unless it is on the log already, and add its amount to `done`."""
+        for events in self.due():
+            self.done += len(append_new(self.log, events))
+            if self.stopping.is_set():
+                return
 
     def failed(self, error: Exception) -> str:
         """Return the message for people about an error of `catch_up`; empty if reported elsewhere."""
@@ -95,8 +113,8 @@ class Worker(ABC):
 
     def note(self, note: str) -> None:
         """Tell people a sentence, unless the sentence is among the last `NOTES_KEPT` different ones."""
-        if note not in self._noted:
-            self._noted[note] = None
-            if len(self._noted) > NOTES_KEPT:
-                del self._noted[next(iter(self._noted))]
-            self._on_note(note)
+        if note not in self.noted:
+            self.noted[note] = None
+            if len(self.noted) > NOTES_KEPT:
+                del self.noted[next(iter(self.noted))]
+            self.on_note(note)

@@ -5,7 +5,7 @@ Private parts of texts are removed, whoever sends them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.codec import encode
@@ -25,13 +25,11 @@ class Admitted(NamedTuple):
     place: int | None
 
 
-def admit(
-    events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]
-) -> list[Admitted]:
-    """Return the events to append for `events`, in order, with the missing ticks.
+def admit(events: Sequence[Event], partitions: int, held: Collection[tuple[int, int]] = ()) -> list[Admitted]:
+    """Return the events to append for `events`, in order, with the ticks of their hours.
 
-    `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
-    invalid event; then nothing may be appended.
+    Ticks of a partition and hour in `held` are left out: the log has them. Raises `InvalidEvent` for the
+    first invalid event; then nothing may be appended.
     """
     admitted: list[Admitted] = []
     ticked: dict[tuple[int, int], None] = {}
@@ -50,11 +48,10 @@ def admit(
             continue
         assert event.scope is not None
         partition, hour = partition_of(event.scope, partitions), event.sent // HOUR_US
-        if (partition, hour) not in ticked:
+        if (partition, hour) not in ticked and (partition, hour) not in held:
             ticked[partition, hour] = None
             tick = make_tick(partition, event.sent)
-            if not has_tick(partition, tick.id, hour):
-                admitted.append(Admitted(partition, tick, encode(tick), None))
+            admitted.append(Admitted(partition, tick, encode(tick), None))
         admitted.append(Admitted(partition, event, payload, place))
     return admitted
 

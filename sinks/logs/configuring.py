@@ -6,6 +6,7 @@ revision in some and not in others; the first one for it in partition 0 is copie
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -18,29 +19,14 @@ from memtape.schemas.log import Log, events_between
 from memtape.schemas.settings import Settings
 
 
-class History:
-    """The settings of a partition, in order, the current ones last. Each call reads only new slots."""
-
-    def __init__(self, log: Log, partition: int = 0) -> None:
-        self._log = log
-        self._partition = partition
-        self._offset = 0
-        self._found: list[Configured] = []
-
-    def read(self) -> list[Configured]:
-        """Return all that took effect until now."""
-        end = self._log.ends()[self._partition]
-        for _, event in events_between(self._log, self._partition, self._offset, end, types=("configured",)):
-            body = event.body
-            if isinstance(body, Configured) and (not self._found or body.revision > self._found[-1].revision):
-                self._found.append(body)
-        self._offset = max(end, self._offset)
-        return self._found
-
-
 def configured_on(log: Log, partition: int = 0) -> list[Configured]:
-    """Return the effective `configured` events of a partition, in order."""
-    return History(log, partition).read()
+    """Return the effective `configured` events of a partition, in order, the current one last."""
+    found: list[Configured] = []
+    for _, event in events_between(log, partition, 0, sys.maxsize, types=("configured",)):
+        body = event.body
+        if isinstance(body, Configured) and (not found or body.revision > found[-1].revision):
+            found.append(body)
+    return found
 
 
 def settings_on(log: Log) -> Settings:

@@ -1,5 +1,7 @@
 """The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
 
+A log in memory is such a database without a file.
+
 This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
 bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A
 removed or replaced file stays open in its processes, so that every call compares the open files with those in
@@ -19,7 +21,7 @@ from pathlib import Path
 
 import uuid_utils
 
-from memtape.schemas.codec import blanked, event_of
+from memtape.schemas.codec import blanked, canonical, event_of
 from memtape.schemas.errors import (
     DamagedLog,
     LogExists,
@@ -29,7 +31,7 @@ from memtape.schemas.errors import (
     StillHeld,
 )
 from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
-from memtape.schemas.log import Log, Position, Slot
+from memtape.schemas.log import DEFAULT_PARTITIONS, Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.sqlite_files import USE_WAL, WAIT_S, KeptConnection
@@ -38,10 +40,10 @@ from memtape.sinks.logs.admission import admit
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
 """Stored as the version of an incomplete copy of another log, so that no process opens it."""
-DEFAULT_PARTITIONS = 16
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
-IDS_AT_ONCE = 500
+IN_MEMORY = Path(":memory:")
+"""The path by which SQLite makes a database without a file."""
 FILES = ("", "-wal", "-shm")
 """The endings of a log's files: SQLite keeps all three while any process has the log open."""
 
@@ -76,10 +78,10 @@ class EmbeddedLog(Log):
     ) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
-            _make_private(path)
+            if path != IN_MEMORY:
+                _make_private(path)
             self._db = sqlite3.connect(
                 path,
                 timeout=WAIT_S,
@@ -91,9 +93,7 @@ class EmbeddedLog(Log):
             self._db.execute(USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
-            meta = self._meta() or self._create(
-                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings(), copy_of
-            )
+            meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
             if schema == UNFINISHED and copy_of is not None:
                 schema = SCHEMA_VERSION
@@ -113,7 +113,6 @@ class EmbeddedLog(Log):
                 f"{path} has {self.partitions} partitions, not {partitions}.",
                 "The number never changes; copy the log into a new one to have another.",
             )
-
         if copy_of not in (None, self.log_id):
             raise LogExists(f"{path} holds another log.", "Name an empty place; nothing has been changed.")
 
@@ -124,14 +123,16 @@ class EmbeddedLog(Log):
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. It is one transaction; checks, encoding and digests come before its lock."""
-        admitted = admit(events, self.partitions, lambda *_: False)
+        admitted = admit(events, self.partitions)
         made = [(entry, _row(entry.event, entry.payload)) for entry in admitted]
+        held = "SELECT 1 FROM slots WHERE id = ? AND partition = ?"
         positions = [Position(0, 0)] * len(events)
         with self._writing():
             ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
             rows = []
             for (partition, event, _, place), row in made:
-                if place is None and isinstance(event.body, Ticked) and self._has_tick(partition, event):
+                is_added = place is None and isinstance(event.body, Ticked)
+                if is_added and self._db.execute(held, [event.id, partition]).fetchone():
                     continue
                 offset = ends[partition]
                 ends[partition] += 1
@@ -203,17 +204,11 @@ class EmbeddedLog(Log):
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
-        partition = partition_of(scope, self.partitions)
-        found: dict[str, int] = {}
+        query = "SELECT id, min(offset) FROM slots WHERE id IN (SELECT value FROM json_each(?))"
+        query += " AND +scope = ? AND +partition = ? GROUP BY id"
+        values = [canonical(list(ids)).decode(), scope, partition_of(scope, self.partitions)]
         with self._lock, self._explained():
-            for start in range(0, len(ids), IDS_AT_ONCE):
-                some = ids[start : start + IDS_AT_ONCE]
-                query = (
-                    f"SELECT id, min(offset) FROM slots WHERE id IN ({', '.join('?' * len(some))})"
-                    " AND +scope = ? AND +partition = ? GROUP BY id"
-                )
-                found.update(self._db.execute(query, [*some, scope, partition]))
-        return found
+            return dict(self._db.execute(query, values).fetchall())
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
@@ -295,7 +290,7 @@ class EmbeddedLog(Log):
     def _check_length(self) -> None:
         with self._lock, self._explained():
             ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
-        if self.path.stat().st_size % page_bytes:
+        if self._files and self.path.stat().st_size % page_bytes:
             raise self._damaged(f"{self.path} is damaged: its last page was cut short.")
 
     def _damaged(self, sentence: str) -> DamagedLog:
@@ -342,15 +337,6 @@ class EmbeddedLog(Log):
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
         )
 
-    def _has_tick(self, partition: int, tick: Event) -> bool:
-        if (partition, tick.id) not in self._ticks:
-            query = "SELECT 1 FROM slots WHERE id = ? AND partition = ?"
-            if self._db.execute(query, [tick.id, partition]).fetchone() is None:
-                return False
-            # Only committed ticks are remembered: this transaction may still fail.
-            self._ticks.add((partition, tick.id))
-        return True
-
     def _meta(self) -> dict[str, str]:
         tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master")]
         if not tables:
@@ -359,7 +345,7 @@ class EmbeddedLog(Log):
             raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
-    def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
+    def _create(self, partitions: int, settings: Settings | None, copy_of: str | None) -> dict[str, str]:
         """Create the tables and append the settings first to every partition, unless a process just did.
 
         A copy gets the settings of its source, with all other slots.
@@ -375,8 +361,9 @@ class EmbeddedLog(Log):
             self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             if copy_of:
                 return meta
-            configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
-            admitted = admit([configured], partitions, lambda *_: True)
+            now = time.time_ns() // 1_000
+            configured = make_configured(log_id, partitions, settings or Settings(), 0, now, log_id)
+            admitted = admit([configured], partitions)
             rows = [(entry.partition, 0, *_row(entry.event, entry.payload)) for entry in admitted]
             self._db.executemany(_INSERT, rows)
             self._record(dict.fromkeys(range(partitions), 1))
@@ -425,6 +412,18 @@ class EmbeddedLog(Log):
                 "See that the folder can be written, that its disk has room, and that no limit on file sizes "
                 "(`ulimit -f`) is in force; nothing of this call was stored.",
             ) from error
+
+
+class MemoryLog(EmbeddedLog):
+    """A log in this process's memory, lost with the process: for tests, and where nothing is stored."""
+
+    place = "memory"
+
+    def __init__(self, partitions: int = DEFAULT_PARTITIONS, settings: Settings | None = None) -> None:
+        super().__init__(IN_MEMORY, partitions, settings)
+
+    def close(self) -> None:
+        """Do nothing: other clients of the process may use the log."""
 
 
 def _make_private(path: Path) -> None:

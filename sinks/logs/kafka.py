@@ -35,6 +35,7 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
 from memtape.sinks.logs.kafka_topic import (
     CLOSED,
+    FILLING,
     FOR_EVER,
     MESSAGE_BYTES,
     OPEN_TIMEOUT_S,
@@ -49,7 +50,6 @@ from memtape.sinks.logs.known_ids import KnownIds
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
 FOLLOW_S = 0.2
 STALLED_S = 10.0
@@ -112,22 +112,20 @@ class KafkaLog(Log):
         ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
         self._sending = threading.Lock()
         self._reading = threading.RLock()
         self._ticks: set[tuple[int, int]] = set()
         self._producer: KafkaProducer | None = None
         self._consumer: KafkaConsumer | None = None
-        self._places: list[TopicPartition] = []
+        self._next: tuple[TopicPartition, int] | None = None
         self._closed = False
         self.topic = KafkaTopic(self.target, deadline_s)
         try:
-            found = self.topic.open(partitions, DEFAULT_PARTITIONS)
-            self._topic_id, self.partitions = found.id, found.partitions
+            self.partitions = self.topic.open(partitions).partitions
             self._seen = time.monotonic()
             self._known_ends = [0] * self.partitions
             self._ids = [KnownIds(number, ids) for number in range(self.partitions)]
-            self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
             elif self.target.generation is None:
@@ -148,8 +146,7 @@ class KafkaLog(Log):
         call raises `UnknownOutcome` unless certainly none was stored. Several producers in the same hour can
         append a tick twice; it has one id, and counts once.
         """
-        with self._sending:
-            admitted = admit(events, self.partitions, lambda number, id, hour: (number, hour) in self._ticks)
+        admitted = admit(events, self.partitions, self._ticks)
         offsets = self._store([(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
@@ -215,22 +212,34 @@ class KafkaLog(Log):
         return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """See `Log.blank`. Kafka changes no record: the log goes on in the topic's next generation."""
-        _rewrite(self, slots)
+        """See `Log.blank`. Kafka changes no record: the log goes on in the topic's next generation.
 
-    def follow(self) -> bool:
-        """Move to the highest complete generation of the topic; return whether the generation changed."""
-        if not self.topic.follow():
-            return False
-        found = self.topic.describe(self._deadline_s)
-        if found is not None:
-            self._topic_id = found.id
-        return True
+        The topic is closed, copied by slots into its next generation, and deleted once that is open. Blanked
+        bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
+        point the next call continues: a half-filled generation is filled further, and a generation behind the
+        open one is deleted. No process reads an incomplete generation or writes to a closed one.
+        """
+        topic = self.topic
+        while pending := _with_bodies(self, slots):
+            if _another_is_copying(self):
+                continue
+            topic.set(CLOSED)
+            _await_silence(self)
+            topic.create(topic.generation + 1, self.partitions, topic.description.replication, FILLING)
+            with closing(self.next_generation()) as copy:
+                begun = copy.ends()
+                _fill(self, copy, pending)
+                _verify(self, copy, pending, begun)
+            topic.set(FOR_EVER, topic.generation + 1)
+            topic.follow()
+        for generation in topic.generations():
+            if generation < topic.generation:
+                topic.delete(generation)
 
     def next_generation(self) -> KafkaLog:
         """Open the generation that is being filled, to fill it or to see its progress."""
         target = msgspec.structs.replace(self.target, generation=self.topic.generation + 1)
-        return KafkaLog(target, deadline_s=self._deadline_s)
+        return KafkaLog(target, deadline_s=self.deadline_s)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
         """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
@@ -274,7 +283,7 @@ class KafkaLog(Log):
         with self._sending:
             producer, self._producer, self._closed = self._producer, None, True
         if producer is not None:
-            _close_producer(producer, self._deadline_s)
+            _close_producer(producer, self.deadline_s)
         with self._reading:
             self._drop_consumer()
             self.topic.close()
@@ -313,24 +322,20 @@ class KafkaLog(Log):
 
     def _store(self, records: list[_Record]) -> list[int]:
         """Send records and return their offsets; into the next generation if this one closes meanwhile."""
-        deadline = time.monotonic() + self._deadline_s
+        deadline = time.monotonic() + self.deadline_s
         while True:
             with self._sending:
                 sending = self._send(records)
-            try:
+            with suppress(_Closed):
                 return self._offsets(sending)
-            except _Closed:
-                self._await_next_generation(sending.topic, deadline)
-
-    def _await_next_generation(self, name: str, deadline: float) -> None:
-        while self.topic.name == name and not self.follow():
-            if time.monotonic() > deadline:
-                told = f"The {self.target.place} is closed while something is erased"
-                raise UnknownOutcome(
-                    f"{told}; what was sent may be on it.",
-                    "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
-                )
-            time.sleep(FOLLOW_S)
+            while self.topic.name == sending.topic and not self.topic.follow():
+                if time.monotonic() > deadline:
+                    told = f"The {self.target.place} is closed while something is erased"
+                    raise UnknownOutcome(
+                        f"{told}; what was sent may be on it.",
+                        "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
+                    )
+                time.sleep(FOLLOW_S)
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
@@ -346,9 +351,9 @@ class KafkaLog(Log):
             raise MemtapeError(f"The log on {self.target.place} is closed.", "Open it again.")
         if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
             return
-        self.follow()
-        found = self.topic.describe(self._deadline_s)
-        if found is None or found.id != self._topic_id:
+        self.topic.follow()
+        found = self.topic.describe(self.deadline_s)
+        if found is None or found.id != self.topic.description.id:
             raise DamagedLog(
                 f"The {self.target.place} was deleted{' and made again' if found else ''} since its opening.",
                 "Restore it from a copy, or begin a new home for the new topic; nothing has been skipped.",
@@ -378,22 +383,14 @@ class KafkaLog(Log):
             futures: list[Any] = []
             topic = self.topic.name
             for partition, payload, event in records:
-                headers = []
-                if event is not None:
-                    headers = [("type", event.type.encode()), ("v", str(event.v).encode())]
+                key = event.scope.encode() if event and event.scope else None
+                headers = [("type", event.type.encode()), ("v", str(event.v).encode())] if event else []
                 try:
-                    future = self._producer.send(
-                        topic,
-                        value=payload,
-                        key=event.scope.encode() if event is not None and event.scope is not None else None,
-                        headers=headers,
-                        partition=partition,
-                    )
+                    futures.append(self._producer.send(topic, payload, key, headers, partition))
                 except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
                     if not futures and isinstance(error, KafkaError):
                         raise
                     raise self._unknown(error) from error
-                futures.append(future)
             producer = self._producer
         its = ((number, event.body) for number, _, event in records if event is not None)
         ticks = ((number, body) for number, body in its if isinstance(body, Ticked))
@@ -415,7 +412,7 @@ class KafkaLog(Log):
             errors.AuthorizationError,
         )
         offsets, failures = [], []
-        deadline = time.monotonic() + self._deadline_s + REQUEST_TIMEOUT_S
+        deadline = time.monotonic() + self.deadline_s + REQUEST_TIMEOUT_S
         for future in sending.futures:
             try:
                 offsets.append(future.get(timeout=max(0.0, deadline - time.monotonic())).offset)
@@ -449,12 +446,12 @@ class KafkaLog(Log):
             **self.target.options(),
             acks="all",
             enable_idempotence=True,
-            compression_type=_compression(),
+            compression_type="zstd",
             batch_size=BATCH_BYTES,
             max_request_size=MESSAGE_BYTES,
-            delivery_timeout_ms=int(self._deadline_s * 1_000),
-            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
-            max_block_ms=int(self._deadline_s * 1_000),
+            delivery_timeout_ms=int(self.deadline_s * 1_000),
+            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self.deadline_s) * 1_000),
+            max_block_ms=int(self.deadline_s * 1_000),
             **_CLIENT,
         )
 
@@ -469,7 +466,7 @@ class KafkaLog(Log):
             if producer is None or producer is not self._producer:
                 return  # Another thread's failure has retired it.
             self._producer = None
-        threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
+        threading.Thread(target=_close_producer, args=[producer, self.deadline_s], daemon=True).start()
 
     # Reading; `_reading` is held
 
@@ -486,18 +483,16 @@ class KafkaLog(Log):
         """Return at least one and at most `count` slots from an existing offset."""
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
-        consumer = self._consumer_of()
-        place = self._places[partition]
-        if self._next[partition] != offset:
+        consumer, [place] = self._consumer_of(), self._places(partition)
+        consumer.assign([place])
+        if self._next != (place, offset):
             consumer.seek(place, offset)
-        self._next[partition] = None
-        consumer.resume(place)
-        deadline = time.monotonic() + self._deadline_s
+        deadline = time.monotonic() + self.deadline_s
         try:
             while not (records := consumer.poll(int(POLL_S * 1_000), max_records=count).get(place, [])):
                 self._look_again()
                 if time.monotonic() > deadline:
-                    raise KafkaTimeoutError(f"no record of partition {partition} in {self._deadline_s:.0f} s")
+                    raise KafkaTimeoutError(f"no record of partition {partition} in {self.deadline_s:.0f} s")
         except OffsetOutOfRangeError:
             self._drop_consumer()
             begin = self._consumer_of().beginning_offsets([place])[place]
@@ -509,22 +504,21 @@ class KafkaLog(Log):
             # The fetched records are in an unknown state: after a damaged batch the next poll never returns.
             self._drop_consumer()
             raise
-        consumer.pause(place)
         slots = [Slot(partition, record.offset, record.value or b"") for record in records]
         if slots[0].offset != offset or slots[-1].offset != offset + len(slots) - 1:
             raise DamagedLog(
                 f"{self._told(partition)} has no record at some offset from {offset} on.",
                 "It was compacted or written in transactions, as no log can be; copy it into a new topic.",
             )
-        self._next[partition] = offset + len(slots)
+        self._next = place, offset + len(slots)
         return slots
 
     def _ends(self, *partitions: int) -> list[int]:
         """Return the ends of partitions, by default all. Raises `DamagedLog` for a log that went back."""
-        consumer, numbers = self._consumer_of(), partitions or range(self.partitions)
-        found = consumer.end_offsets([self._places[number] for number in numbers], self._deadline_s * 1_000)
-        ends = [int(found[self._places[number]]) for number in numbers]
-        for number, end in zip(numbers, ends, strict=True):
+        places = self._places(*partitions)
+        found = self._consumer_of().end_offsets(places, self.deadline_s * 1_000)
+        ends = [int(found[place]) for place in places]
+        for (_, number), end in zip(places, ends, strict=True):
             before = self._known_ends[number]
             if end < before:
                 self._look_again(at_once=True)
@@ -539,23 +533,24 @@ class KafkaLog(Log):
         return f"Partition {partition} of {self.target.place}"
 
     def _check_begins(self) -> None:
-        consumer = self._consumer_of()
-        begins = consumer.beginning_offsets(self._places)
-        for partition, place in enumerate(self._places):
-            if begins[place]:
+        for (_, partition), begin in self._consumer_of().beginning_offsets(self._places()).items():
+            if begin:
                 raise DamagedLog(
-                    f"{self._told(partition)} begins at offset {begins[place]}: some slots were deleted.",
+                    f"{self._told(partition)} begins at offset {begin}: some slots were deleted.",
                     "Restore the topic from a copy; nothing has been skipped.",
                 )
 
-    def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer. It is assigned every partition and fetches only the one being read."""
-        from kafka import KafkaConsumer, TopicPartition
+    def _places(self, *partitions: int) -> list[TopicPartition]:
+        """Return the library's names of partitions, by default of all, in the topic's present generation."""
+        from kafka import TopicPartition
 
-        if self._consumer is not None and self._places[0].topic != self.topic.name:
-            self._drop_consumer()  # Every offset of a generation is the same in the next.
+        return [TopicPartition(self.topic.name, number) for number in partitions or range(self.partitions)]
+
+    def _consumer_of(self) -> KafkaConsumer:
+        """Return the consumer. It is assigned only the partition being read."""
+        from kafka import KafkaConsumer
+
         if self._consumer is None:
-            self._places = [TopicPartition(self.topic.name, number) for number in range(self.partitions)]
             self._consumer = KafkaConsumer(
                 **self.target.options(),
                 group_id=None,
@@ -567,23 +562,12 @@ class KafkaLog(Log):
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 **_CLIENT,
             )
-            self._consumer.assign(self._places)
-            self._consumer.pause(*self._places)
-            for place in self._places:  # One without a position stops the reading of all.
-                self._consumer.seek(place, 0)
-            self._next = [0] * self.partitions
         return self._consumer
 
     def _drop_consumer(self) -> None:
-        consumer, self._consumer = self._consumer, None
+        consumer, self._consumer, self._next = self._consumer, None, None
         if consumer is not None:
             consumer.close()
-
-
-def _compression() -> str:
-    from kafka.codec import has_lz4, has_zstd
-
-    return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
 
 
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
@@ -594,31 +578,6 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
 
 # Erasing
-
-
-def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
-    """Blank slots: close the topic, copy it by slots into its next generation, open that, delete the topic.
-
-    Blanked bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
-    point the next call continues: a half-filled generation is filled further, and a generation behind the
-    open one is deleted. No process reads an incomplete generation or writes to a closed one.
-    """
-    topic = log.topic
-    while pending := _with_bodies(log, slots):
-        if _another_is_copying(log):
-            continue
-        topic.set(CLOSED)
-        _await_silence(log)
-        topic.create_next(log.partitions, {"replication": str(topic.replication())})
-        with closing(log.next_generation()) as copy:
-            begun = copy.ends()
-            _fill(log, copy, pending)
-            _verify(log, copy, pending, begun)
-        topic.set(FOR_EVER, topic.generation + 1)
-        log.follow()
-    for generation in topic.generations():
-        if generation < topic.generation:
-            topic.delete(generation)
 
 
 def _with_bodies(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:
@@ -636,7 +595,7 @@ def _another_is_copying(log: KafkaLog) -> bool:
         return False
     seen, since = None, time.monotonic()
     while time.monotonic() < since + STALLED_S:
-        if log.follow():
+        if log.topic.follow():
             return True
         with closing(log.next_generation()) as copy:
             ends = copy.ends()

@@ -22,13 +22,14 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import DamagedLog, LogAway, LogExists, MemtapeError, StillHeld
 from memtape.schemas.events import MAX_EVENT_BYTES
+from memtape.schemas.log import DEFAULT_PARTITIONS
 
 OPEN_TIMEOUT_S = 15.0
 REQUEST_TIMEOUT_S = 10.0
@@ -132,11 +133,27 @@ def parse_kafka_url(url: str) -> KafkaTarget:
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise _bad(f"{topic[:60]!r} is no name of a topic")
     try:
-        told = {**_options(query), "servers": servers, "topic": topic}
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise _bad("what follows the question mark is not name=value") from None
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in OPTIONS or names.count(name) > 1:
+            why = "is given twice" if name in OPTIONS else "is no option"
+            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
+    try:
+        told = {**dict(pairs), "servers": servers, "topic": topic}
         target = msgspec.convert(told, KafkaTarget, strict=False)
     except msgspec.ValidationError as error:
         raise _bad(str(error)) from None
-    _check_login(target)
+    wanted = target.security.startswith("SASL"), bool(target.mechanism), bool(target.user)
+    if any(wanted) and not all(wanted):
+        raise _bad("SASL_SSL and SASL_PLAINTEXT need a mechanism and a user, and nothing else takes them")
+    cafile = target.cafile
+    if cafile and target.readable_by_others:
+        raise _bad("cafile is only for SSL and SASL_SSL")
+    if cafile and not Path(cafile).is_file():
+        raise MemtapeError(f"The CA file {cafile} is not there.", "Give a PEM file's path as cafile=.")
     check_private(target, hosts)
     return target
 
@@ -151,34 +168,11 @@ def check_private(target: KafkaTarget, hosts: list[str]) -> None:
         )
 
 
-def _check_login(target: KafkaTarget) -> None:
-    wanted = target.security.startswith("SASL"), bool(target.mechanism), bool(target.user)
-    if any(wanted) and not all(wanted):
-        raise _bad("SASL_SSL and SASL_PLAINTEXT need a mechanism and a user, and nothing else takes them")
-    if target.cafile and target.readable_by_others:
-        raise _bad("cafile is only for SSL and SASL_SSL")
-    if target.cafile and not Path(target.cafile).is_file():
-        raise MemtapeError(f"The CA file {target.cafile} is not there.", "Give a PEM file's path as cafile=.")
-
-
-def _options(query: str) -> dict[str, str]:
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
-    except ValueError:
-        raise _bad("what follows the question mark is not name=value") from None
-    names = [name for name, _ in pairs]
-    for name in names:
-        if name not in OPTIONS or names.count(name) > 1:
-            why = "is given twice" if name in OPTIONS else "is no option"
-            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
-    return dict(pairs)
-
-
 def _host(server: str) -> str:
     found = _SERVER.match(server)
     if not found or not 0 < int(found["port"]) < 65_536:
         raise _bad(f"{server[:60]!r} is no host:port")
-    return unquote(found["host"]).strip("[]")
+    return found["host"].strip("[]")
 
 
 def _is_loopback(host: str) -> bool:
@@ -197,6 +191,7 @@ class Description(NamedTuple):
 
     id: str
     partitions: int
+    replication: int
 
 
 class KafkaTopic:
@@ -241,11 +236,10 @@ class KafkaTopic:
     def follow(self) -> bool:
         """Move to the highest complete generation; return whether the generation changed."""
         before = self.generation
-        if not self._is_fixed:
-            while self.describe(self._deadline_s, self.generation + 1) is not None:
-                if self.is_filling(self.generation + 1):
-                    break
-                self.generation += 1
+        while not self._is_fixed and (found := self.describe(self._deadline_s, self.generation + 1)):
+            if self.is_filling(self.generation + 1):
+                break
+            self.generation, self.description = self.generation + 1, found
         return self.generation != before
 
     def is_filling(self, generation: int) -> bool:
@@ -263,10 +257,28 @@ class KafkaTopic:
         changed = ConfigResource(ConfigResourceType.TOPIC, self.name_of(generation), settings)
         self._retried(lambda: self._admin.alter_configs([changed]))
 
-    def create_next(self, partitions: int, like: dict[str, str]) -> None:
-        """Create the next generation, to be filled, if missing."""
-        self._create(partitions, self.name_of(self.generation + 1), like | FILLING)
-        self._wait_for(self.generation + 1)
+    def create(
+        self, generation: int, partitions: int, replication: int, settings: dict[str, str]
+    ) -> Description:
+        """Create a generation if missing, and return its description once it appears."""
+        from kafka.errors import KafkaTimeoutError, RequestTimedOutError, TopicAlreadyExistsError
+
+        configs = FOR_EVER | settings
+        configs |= {"max.message.bytes": str(MESSAGE_BYTES), "message.timestamp.type": "CreateTime"}
+        if replication >= MAX_REPLICATION:
+            configs["min.insync.replicas"] = "2"
+        made = {"num_partitions": partitions, "replication_factor": replication, "configs": configs}
+        # Another was first, or it still comes.
+        later = suppress(TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)
+        with explained(self._target), later:
+            self._admin.create_topics({self.name_of(generation): made})
+        deadline = time.monotonic() + OPEN_TIMEOUT_S
+        while (found := self.describe(generation=generation)) is None:
+            if time.monotonic() > deadline:
+                told = f"The {self._target.place} was made and does not appear."
+                raise MemtapeError(told, "Look at the broker.")
+            time.sleep(RETRY_S / 4)
+        return found
 
     def delete(self, generation: int) -> None:
         """Delete a generation and wait until the brokers have taken it from their disks' folders."""
@@ -283,7 +295,7 @@ class KafkaTopic:
                 raise StillHeld(f"The broker has not deleted {name} yet.", "Give the same command again.")
             time.sleep(RETRY_S)
 
-    def open(self, partitions: int | None, default_partitions: int) -> Description:
+    def open(self, partitions: int | None) -> Description:
         """Return the topic, created if missing.
 
         Raises `LogExists` for another number of partitions than asked, and `MemtapeError` if a broker would
@@ -297,8 +309,8 @@ class KafkaTopic:
         found = self.describe()
         if found is None:
             replication = self._target.replication or min(MAX_REPLICATION, len(brokers))
-            self._create(partitions or default_partitions, self.name, {"replication": str(replication)})
-            found = self._wait_for(self.generation)
+            found = self.create(self.generation, partitions or DEFAULT_PARTITIONS, replication, {})
+        self.description = found
         if partitions is not None and partitions != found.partitions:
             raise LogExists(
                 f"The {self._target.place} has {found.partitions} partitions, not {partitions}.",
@@ -310,8 +322,22 @@ class KafkaTopic:
 
     def describe(self, wait_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
         """Return the description of the topic, or of another generation; None if it does not exist."""
+        from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
+
         name = self.name_of(generation)
-        return self._retried(lambda: self._described(name), wait_s)
+
+        def ask() -> Description | None:
+            (topic,) = self._admin.describe_topics([name])
+            if topic["error_code"] == UnknownTopicOrPartitionError.errno:
+                return None
+            if topic["error_code"]:
+                raise for_code(topic["error_code"])()
+            if any(partition["leader_id"] < 0 for partition in topic["partitions"]):
+                raise LeaderNotAvailableError()
+            replication = len(topic["partitions"][0]["replica_nodes"])
+            return Description(str(topic["topic_id"]), len(topic["partitions"]), replication)
+
+        return self._retried(ask, wait_s)
 
     def settings(self, generation: int | None = None) -> dict[str, str]:
         """Return the settings of a generation that matter to a log, and its replication."""
@@ -321,11 +347,6 @@ class KafkaTopic:
         wanted = ConfigResource(ConfigResourceType.TOPIC, name, [*FOR_EVER, "max.message.bytes"])
         answer = self._retried(lambda: self._admin.describe_configs([wanted], config_filter="all"))
         return {key: entry["value"] for key, entry in answer["topic"][name].items()}
-
-    def replication(self) -> int:
-        """Return of how many replicas each partition has."""
-        (topic,) = self._retried(lambda: self._admin.describe_topics([self.name]))
-        return len(topic["partitions"][0]["replica_nodes"])
 
     def check_settings(self) -> None:
         """Raise `MemtapeError`, with the command that helps, if the broker would delete or refuse events."""
@@ -348,41 +369,6 @@ class KafkaTopic:
     def close(self) -> None:
         """End the connection. Closing twice is allowed."""
         self._admin.close()
-
-    def _create(self, partitions: int, name: str, like: dict[str, str]) -> None:
-        from kafka.errors import KafkaTimeoutError, RequestTimedOutError, TopicAlreadyExistsError
-
-        own = {"max.message.bytes": str(MESSAGE_BYTES), "message.timestamp.type": "CreateTime"}
-        configs = FOR_EVER | own | like
-        replication = int(configs.pop("replication"))
-        if replication >= MAX_REPLICATION:
-            configs["min.insync.replicas"] = "2"
-        made = {"num_partitions": partitions, "replication_factor": replication, "configs": configs}
-        # Another was first, or it still comes.
-        later = suppress(TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)
-        with explained(self._target), later:
-            self._admin.create_topics({name: made})
-
-    def _wait_for(self, generation: int) -> Description:
-        deadline = time.monotonic() + OPEN_TIMEOUT_S
-        while (found := self.describe(generation=generation)) is None:
-            if time.monotonic() > deadline:
-                told = f"The {self._target.place} was made and does not appear."
-                raise MemtapeError(told, "Look at the broker.")
-            time.sleep(RETRY_S / 4)
-        return found
-
-    def _described(self, name: str) -> Description | None:
-        from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
-
-        (topic,) = self._admin.describe_topics([name])
-        if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            return None
-        if topic["error_code"]:
-            raise for_code(topic["error_code"])()
-        if any(partition["leader_id"] < 0 for partition in topic["partitions"]):
-            raise LeaderNotAvailableError()
-        return Description(str(topic["topic_id"]), len(topic["partitions"]))
 
     def _retried(self, call: Callable[[], T], deadline_s: float = OPEN_TIMEOUT_S) -> T:
         """Ask until there is an answer; the library's client gives up at the first broken connection."""

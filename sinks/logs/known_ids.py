@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +24,7 @@ from memtape import __version__
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import EVENT_TYPES, version_of
 from memtape.schemas.ids import digest_of, id_bytes
-from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
+from memtape.schemas.log import Log, Slot, slots_between, trail_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
 
 MAGIC = b"memtape known ids 2\n"
@@ -74,7 +73,6 @@ class KnownIds:
         self._path = folder / f"p{partition:02}" if folder is not None else None
         self._is_open = self._path is None
         self._offset = self._written = 0
-        self._last: deque[Slot] = deque(maxlen=TRAIL_SLOTS)
         self._scopes: dict[str, int] = {}
         self._ids: dict[bytes, int] = {}
         self.settings: list[Slot] = []
@@ -88,11 +86,19 @@ class KnownIds:
             self._open(log, end)
             self._is_open = True
         for slot in slots_between(log, self._partition, self._offset, end):
-            self._take(slot)
+            event = event_of(slot.payload)
+            if event is not None and event.scope is not None:
+                key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
+                if event.type == "erased" and self._first(key) is None:
+                    self.erased.append(slot)
+                self._ids.setdefault(key + _TYPES[event.type], slot.offset)
+            elif event is not None and event.type == "configured":
+                self.settings.append(slot)
+            self._offset = slot.offset + 1
         if self._offset - self._written >= max(LEAST_SLOTS, self._offset // SHARE):
             self._written = self._offset
             if self._path is not None:
-                self._write(self._path, log.log_id)
+                self._write(self._path, log)
 
     def first(self, scope: str, id: str) -> int | None:
         """Return the offset of the first event of an id in a scope, None for an unused id."""
@@ -113,18 +119,6 @@ class KnownIds:
             if id.startswith(start) and (not scopes or scope in scopes):
                 yield id, scope
 
-    def _take(self, slot: Slot) -> None:
-        event = event_of(slot.payload)
-        if event is not None and event.scope is not None:
-            key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
-            if event.type == "erased" and self._first(key) is None:
-                self.erased.append(slot)
-            self._ids.setdefault(key + _TYPES[event.type], slot.offset)
-        elif event is not None and event.type == "configured":
-            self.settings.append(slot)
-        self._last.append(slot)
-        self._offset = slot.offset + 1
-
     def _first(self, key: bytes) -> int | None:
         found = (self._ids.get(key + type) for type in _TYPES.values())
         return min((offset for offset in found if offset is not None), default=None)
@@ -138,12 +132,8 @@ class KnownIds:
             return
         if (kept.made_by, kept.log_id, kept.partition) != (_MADE_BY, log.log_id, self._partition):
             return
-        if kept.offset > end:
+        if kept.offset > end or trail_of(log, self._partition, kept.offset) != kept.trail:
             return
-        last = list(slots_between(log, self._partition, max(0, kept.offset - TRAIL_SLOTS), kept.offset))
-        if trail_from(last) != kept.trail:
-            return
-        self._last.extend(last)
         self._offset = self._written = kept.offset
         self._scopes, self._ids = {scope: number for number, scope in enumerate(kept.scopes)}, kept.ids
         self.settings, self.erased = self._slots(kept.settings), self._slots(kept.erased)
@@ -151,14 +141,14 @@ class KnownIds:
     def _slots(self, kept: _Kept) -> list[Slot]:
         return [Slot(self._partition, offset, payload) for offset, payload in kept]
 
-    def _write(self, path: Path, log_id: str) -> None:
+    def _write(self, path: Path, log: Log) -> None:
         """Write the file, whole or not at all. A home that takes none only costs the next process time."""
         kept = _IdsFile(
             made_by=_MADE_BY,
-            log_id=log_id,
+            log_id=log.log_id,
             partition=self._partition,
             offset=self._offset,
-            trail=trail_from(self._last),
+            trail=trail_of(log, self._partition, self._offset),
             scopes=list(self._scopes),
             settings=[(slot.offset, slot.payload) for slot in self.settings],
             erased=[(slot.offset, slot.payload) for slot in self.erased],

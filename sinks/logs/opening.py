@@ -7,17 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from memtape.schemas.errors import LogAway, MemtapeError
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.schemas.variables import NO_PERSIST
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 
 LOG_VARIABLE = "MEMTAPE_LOG"
 URL_MARK = "://"
 """A place with this mark is a URL and never a path."""
+_in_memory: dict[str, MemoryLog] = {}
+"""The logs in this process's memory, by the homes that store nothing."""
 
 
 def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:
@@ -30,13 +32,9 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
     if url is None:
         return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
     # The library costs a capture 0.2 s, which a home with an embedded log does not pay.
-    from memtape.sinks.logs.spool import AwayLog, Spool, SpoolingLog
+    from memtape.sinks.logs.spool import SpoolingLog
 
-    spool = Spool(home)
-    try:
-        return SpoolingLog(url, spool, home.known_ids, first_settings())
-    except LogAway as error:
-        return cast(Log, AwayLog(url, spool, error))
+    return cast(Log, SpoolingLog(url, home, first_settings()))
 
 
 def passing_log(home: Path, given: Log | None) -> Log:
@@ -44,14 +42,11 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
     Raises `MemtapeError` for a given log that is durable.
     """
-    # A process with a durable log does not load it.
-    from memtape.sinks.logs.memory import MemoryLog, log_of_process
-
     if given is not None and not isinstance(given, MemoryLog):
         raise MemtapeError(
             f"{given.place} keeps captures, and profile {NO_PERSIST} keeps nothing.", "Hand no log in."
         )
-    return given or log_of_process(str(home.absolute()))
+    return given or _in_memory.setdefault(str(home.absolute()), MemoryLog())
 
 
 def log_url(home: Home) -> str | None:

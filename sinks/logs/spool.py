@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, LogAway, UnknownOutcome
@@ -68,34 +67,25 @@ class Spool:
         except Locked:
             return 0
         try:
-            while batch := self._first():
-                events = [decode(payload) for line in batch for payload in line.rstrip(b"\n").split(b"\t")]
+            while lines := self._lines():
+                events: list[Event] = []
+                taken = 0
+                while taken < len(lines) and len(events) < BATCH_EVENTS:
+                    events += map(decode, lines[taken].rstrip(b"\n").split(b"\t"))
+                    taken += 1
                 known = known_among(log, events)
                 if new := [event for event in events if (event.scope, event.id) not in known]:
                     append(new)
                 done += len(new)
-                self._drop(len(batch))
+                with self._home.lock("spool"):
+                    rest = self._lines()[taken:]
+                    if rest:
+                        write_whole(self._path, b"".join(rest), durable=True)
+                    else:
+                        self._path.unlink()
         finally:
             delivering.release()
         return done
-
-    def _first(self) -> list[bytes]:
-        """Return the lines that are delivered next, some hundred events at most unless one line has more."""
-        batch, events = [], 0
-        for line in self._lines():
-            batch.append(line)
-            events += line.count(b"\t") + 1
-            if events >= BATCH_EVENTS:
-                break
-        return batch
-
-    def _drop(self, count: int) -> None:
-        with self._home.lock("spool"):
-            rest = self._lines()[count:]
-            if rest:
-                write_whole(self._path, b"".join(rest), durable=True)
-            else:
-                self._path.unlink()
 
     def _lines(self) -> list[bytes]:
         try:
@@ -105,58 +95,54 @@ class Spool:
         return lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]
 
 
-class SpoolingLog(KafkaLog):
-    """A log on Kafka that keeps captures in the spool of a home while its broker does not confirm them."""
+class SpoolingLog:
+    """The log of a home on Kafka: keeps captures in the spool while its broker does not confirm them.
 
-    def __init__(self, url: str, spool: Spool, ids: Path, settings: Settings) -> None:
-        self._spool = spool
-        self._is_open = False
-        super().__init__(url, None, settings, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
-        self._deadline_s, self._is_open = DEADLINE_S, True
-        self.deliver()
+    If the broker does not answer at the opening, anything else raises `LogAway`.
+    """
 
-    def deliver(self) -> int:
-        """Append the events of the spool and return their number."""
-        return self._spool.deliver(super().append, self)
+    def __init__(self, url: str, home: Home, settings: Settings) -> None:
+        self.place = url
+        self._spool = Spool(home)
+        self._log: KafkaLog | None = None
+        wait_s = AGAIN_S if self._spool.count() else DEADLINE_S
+        try:
+            log = KafkaLog(url, None, settings, ids=home.known_ids, deadline_s=wait_s)
+            log.deadline_s = DEADLINE_S
+            self._spool.deliver(log.append, log)
+            self._log, self.place = log, log.place
+        except LogAway as error:
+            self._error = error
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `KafkaLog.append`. Spooled events are appended first."""
         try:
-            if self._is_open:
-                self.deliver()
-            return super().append(events)
+            self.deliver()
+            return self._opened().append(events)
         except (LogAway, UnknownOutcome):
-            if not _are_captures(events):
+            if not events or not all(isinstance(event.body, Captured) for event in events):
                 raise
             return self._spool.add(events)
 
-
-class AwayLog:
-    """The log of a home without a reachable broker: spools captures, and raises `LogAway` otherwise."""
-
-    def __init__(self, url: str, spool: Spool, error: LogAway) -> None:
-        self.place = url
-        self._spool = spool
-        self._error = error
-
-    def append(self, events: Sequence[Event]) -> list[Position]:
-        """Keep captures in the spool. Raises `LogAway` for any other event."""
-        return self._spool.add(events) if _are_captures(events) else self._refuse()
+    def deliver(self) -> int:
+        """Append the events of the spool and return their number."""
+        log = self._opened()
+        return self._spool.deliver(log.append, log)
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """See `Log.close`."""
+        if self._log is not None:
+            self._log.close()
 
-    def __getattr__(self, name: str) -> NoReturn:
-        self._refuse()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opened(), name)
 
-    def _refuse(self) -> NoReturn:
+    def _opened(self) -> KafkaLog:
+        if self._log is not None:
+            return self._log
         waiting = self._spool.count()
         waits = many(waiting, "capture waits", "captures wait")
         told = f" {waits} in the spool until it answers." if waiting else ""
         error = LogAway(str(self._error), self._error.hint + told)
         error.spooled = waiting
         raise error
-
-
-def _are_captures(events: Sequence[Event]) -> bool:
-    return bool(events) and all(isinstance(event.body, Captured) for event in events)

@@ -15,7 +15,7 @@ from memtape.schemas.visible import many
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.covers import is_shown
-from memtape.state.subjects.memories import Memory, captures_of, ids_of
+from memtape.state.subjects.memories import captures_of, ids_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import Sharing, replaces
@@ -138,21 +138,15 @@ def plan(scope: Scope) -> Plan:
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
             cluster, over = _grown(candidate, near)
-            found.append(DueCluster(cluster, _failed(scope, cluster) + 1))
             left += over
-    kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
-    kept.sort(key=lambda due: due.cluster[0].seq)
-    return Plan(kept, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
-
-
-def _failed(scope: Scope, cluster: Cluster) -> int:
-    """Return the number of failures of a cluster: of the most failed cluster contained in it."""
-    own, queue = frozenset(candidate.id for candidate in cluster), scope.passes.queued.items()
-    return max((failed for queued, (failed, _) in queue if own.issuperset(queued)), default=0)
-
-
-def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
-    return tuple((candidate.id, candidate.seq) for candidate in cluster)
+            seen = tuple((it.id, it.seq) for it in cluster)
+            if len(cluster) > 1 and seen not in scope.passes.aside:
+                # It has failed as often as the most failed cluster contained in it.
+                own, queue = dict(seen).keys(), scope.passes.queued.items()
+                failed = max((times for queued, (times, _) in queue if own >= {*queued}), default=0)
+                found.append(DueCluster(cluster, failed + 1))
+    found.sort(key=lambda due: due.cluster[0].seq)
+    return Plan(found, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
 
 
 def _grown(first: Candidate, near: _Near) -> tuple[Cluster, list[int]]:
@@ -221,6 +215,8 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
         if heard_in(body.text).standing:
             continue
         parts = scope.covers.parts(scope, memory)
+        captures = (it for part in parts for it in captures_of(scope, part.members))
+        said = (_text_of(scope, it) for it in captures if not it.hidden and not it.made)
         yield Candidate(
             id=by_seq[memory.name].id,
             seq=spoken.seq,
@@ -232,15 +228,9 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             tags=body.tags,
             importance=body.importance_given,
             made=memory.made,
-            said=tuple(sorted(_said(scope, parts))) or (_text_of(scope, spoken),),
+            said=tuple(sorted(said)) or (_text_of(scope, spoken),),
             captures=tuple(id for part in parts for id in ids_of(scope, part.joins)),
         )
-
-
-def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[ClusterText]:
-    """Yield the living captured texts of memories, without texts made by a consolidation."""
-    captures = (capture for part in parts for capture in captures_of(scope, part.members))
-    return (_text_of(scope, capture) for capture in captures if not capture.hidden and not capture.made)
 
 
 def _text_of(scope: Scope, capture: Capture) -> ClusterText:

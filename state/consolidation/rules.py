@@ -96,18 +96,14 @@ def _timelines(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:
             continue
         group = [newest]
         for older in reversed([it for it in facts if it.id in left and it is not newest]):
-            if older.trust <= newest.latest.trust and any(_follows(newer, older) for newer in group):
+            later = (it for it in group if it.latest.at > older.latest.at and it.latest.trust >= older.trust)
+            if older.trust <= newest.latest.trust and any(may_replace(older, newer) for newer in later):
                 group.append(older)
         if len(group) > 1:
             operations.append(ConcludedOperation("replace", tuple(group), text=_timeline(group)))
             for candidate in group:
                 del left[candidate.id]
     return operations
-
-
-def _follows(newer: Candidate, older: Candidate) -> bool:
-    is_later = newer.latest.at > older.latest.at
-    return is_later and newer.latest.trust >= older.trust and may_replace(older, newer)
 
 
 def _timeline(group: Sequence[Candidate]) -> str:

@@ -62,7 +62,12 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
     for slot in slots:
         try:
             event = decode(slot.payload)
-            _check_place(state, event)
+            number, scope = state.number, event.scope
+            if scope is not None and state.partitions and partition_of(scope, state.partitions) != number:
+                raise InvalidEvent("misplaced", f"{scope} does not belong to partition {number}.", "$.scope")
+            if isinstance(event.body, Ticked) and event.body.partition != number:
+                said = f"A tick of another partition than {number}."
+                raise InvalidEvent("misplaced", said, "$.body.partition")
         except InvalidEvent as error:
             state.counters.dead_letters += 1
             digest = blake2b(slot.payload, digest_size=16).hexdigest()
@@ -78,8 +83,16 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     match event.body:
         case Configured() as configured:
             return _configure(state, configured, event, offset)
-        case Ticked() as tick:
-            return _tick(state, tick, offset)
+        case Ticked(hour=hour, accepted=accepted):
+            time = hour * HOUR_US
+            if state.clock is None or time <= state.clock:
+                return []
+            if time - state.clock > state.settings.tick_jump_days * DAY_US and not accepted:
+                state.counters.ignored += 1
+                return []
+            state.clock = time  # Texts age with the clock.
+            contexts = (_context(state, scope, offset, time) for scope in state.scopes.values())
+            return [change for context in contexts for change in scope_state.tick(context.of, context)]
     assert event.scope is not None
     name = event.scope
     scope = state.scopes.get(name)
@@ -93,11 +106,14 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if state.erasures.covers(event) and event.body is not None:
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    return scope_state.evolve(scope, event, _context(state, scope, offset, _clamped(state, event)))
+    return scope_state.evolve(scope, event, _context(state, scope, offset, event.at))
 
 
 def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Scope]:
-    return Context(scope.name, scope.seq, offset, at, state.clock or 0, state.settings, state.counters, scope)
+    """Return the context of a scope at a time, limited to a distance ahead of the clock."""
+    clock, settings = state.clock or 0, state.settings
+    at = at if state.clock is None else min(at, clock + settings.at_lead_s * US_PER_S)
+    return Context(scope.name, scope.seq, offset, at, clock, settings, state.counters, scope)
 
 
 def snapshot(state: Partition) -> bytes:
@@ -116,14 +132,6 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     return state
 
 
-def _check_place(state: Partition, event: Event) -> None:
-    number, scope = state.number, event.scope
-    if scope is not None and state.partitions and partition_of(scope, state.partitions) != number:
-        raise InvalidEvent("misplaced", f"{scope} does not belong to partition {number}.", "$.scope")
-    if isinstance(event.body, Ticked) and event.body.partition != number:
-        raise InvalidEvent("misplaced", f"A tick of another partition than {number}.", "$.body.partition")
-
-
 def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:
     """Apply settings, and return the rows changed by refolding, if the settings require it."""
     if state.clock is None:
@@ -138,29 +146,10 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
     for scope in scopes if settings != before else ():
         scope.lifecycle.forget_due()
     if settings.refolded > before.refolded:
-        contexts = (_context(state, scope, offset, _clamped(state, event)) for scope in scopes)
+        contexts = (_context(state, scope, offset, event.at) for scope in scopes)
         folded = (scope_state.refold(context.of, event, context) for context in contexts)
         return [change for changes in folded for change in changes]
     if settings.embedder != before.embedder:
         for scope in scopes:
             scope_state.take_up(scope, settings.embedder)
     return []
-
-
-def _clamped(state: Partition, event: Event) -> int:
-    """Return the time of an event, limited to the allowed distance ahead of the partition's clock."""
-    lead_us = state.settings.at_lead_s * US_PER_S
-    return event.at if state.clock is None else min(event.at, state.clock + lead_us)
-
-
-def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
-    """Advance the clock and return the rows that changed, since texts age with the clock."""
-    time = tick.hour * HOUR_US
-    if state.clock is None or time <= state.clock:
-        return []
-    if time - state.clock > state.settings.tick_jump_days * DAY_US and not tick.accepted:
-        state.counters.ignored += 1
-        return []
-    state.clock = time
-    contexts = (_context(state, scope, offset, time) for scope in state.scopes.values())
-    return [change for context in contexts for change in scope_state.tick(context.of, context)]

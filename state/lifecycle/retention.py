@@ -71,10 +71,14 @@ class RetentionInputs(NamedTuple):
 
 
 def retention(kept: RetentionInputs, now: int) -> Retention:
-    """Return the retention of a text at a time in microseconds."""
+    """Return the retention of a text at a time in microseconds.
+
+    Recency is rounded up, so that a text is not older than `falls_at` says.
+    """
+    left_us = min(RECENT_US, max(0, RECENT_US - now + kept.last))
     return Retention(
         last=kept.last,
-        recency=_recency(now - kept.last),
+        recency=-(-RECENCY * left_us // RECENT_US),
         access=ACCESSES[min(kept.accesses, MOST_ACCESSES)],
         importance=IMPORTANCE * kept.importance // 100,
         media=MEDIA * (WITH_MEDIA if kept.has_media else WITHOUT_MEDIA) // 100,
@@ -97,9 +101,3 @@ def importance_of(given: int | None, text: str) -> int:
     """Return the importance of a text, in hundredths: as given, or by its keywords if higher."""
     named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(text)}
     return max(given or 0, 100 * min(len(named), KEYWORDS_FOR_ALL) // KEYWORDS_FOR_ALL)
-
-
-def _recency(age_us: int) -> int:
-    """Return the part of recency, rounded up, so that a text is not older than `falls_at` says."""
-    left = min(RECENT_US, max(0, RECENT_US - age_us))
-    return -(-RECENCY * left // RECENT_US)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from memtape.schemas.visible import one_line
 from memtape.state.lifecycle.retention import importance_of
 from memtape.state.text.normal import words
-from memtape.state.text.statements import LEAST_WORDS, sentences
+from memtape.state.text.reading import sentences
+from memtape.state.text.statements import LEAST_WORDS
 from memtape.state.text.terms import is_common, language_of, terms, worded_terms
 
 MOST_HIGHLIGHTS, HIGHLIGHT_CHARS = 5, 180

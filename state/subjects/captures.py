@@ -172,6 +172,8 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
     if not isinstance(body, Captured):
         return []
     context.counters.texts += 1
+    is_stated = body.tags[:1] == (STATED_TAG,) and bool(event.refs)
+    turn = state.get(event.refs[0]) if is_stated else None
     capture = Capture(
         id=event.id,
         seq=context.seq,
@@ -184,19 +186,13 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
         made=body.kind not in ("turn", "page") and event.id in state.decided,
-        turn=_turn_of(state, event, body),
+        turn=turn.seq if turn is not None and turn.kind == "turn" else -1,
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
     state.by_seq[capture.seq] = capture
     state._know(capture)
     return shown_changes(context.scope, capture)
-
-
-def _turn_of(state: Captures, event: Event, body: Captured) -> int:
-    """Return the seq of a statement's turn, -1 for any other capture."""
-    turn = state.get(event.refs[0]) if body.tags[:1] == (STATED_TAG,) and event.refs else None
-    return turn.seq if turn is not None and turn.kind == "turn" else -1
 
 
 def entries_with(of: HasCaptures, seq: int) -> Iterator[str]:

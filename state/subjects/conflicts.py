@@ -89,7 +89,7 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
 
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
     """Record affirmations, apply an answer, and raise and end conflicts; return the changed rows."""
-    of, body = context.of, event.body
+    of, memories, body = context.of, context.of.memories, event.body
     told: tuple[str | None, ...] = body.ids if isinstance(body, Settled) else ()
     if isinstance(body, Linked) and body.relation in OF_MEMORIES:
         told = (body.id, body.to)
@@ -108,17 +108,13 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
         if one is None or other is None or one is other or _has_lost_side(of, one, other):
             conflict.status, conflict.settled_at = "expired", context.at
             changed[conflict.id] = None
-    for birth in dict.fromkeys((*touched, *used)):
-        memory = of.memories.by_birth.get(birth)
-        for other in () if memory is None else _rivals(of, memory):
-            if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
-                state.put(raised)
-                changed[raised.id] = None
+    for memory in memories.at(dict.fromkeys((*touched, *used))):
+        for pair in (_by_time(of, (memory, rival)) for rival in _rivals(of, memory)):
+            if _may_be_asked(state, of, pair) and (found := _judge(state, pair, context)) is not None:
+                changed[_raise(state, pair, *found, context)] = None
     for why, pair, evidence in (*(("model", pair, (event.id,)) for pair in said), *wished):
         if _may_be_asked(state, of, pair):
-            raised = _raised(pair, why, (evidence, (event.id,)), context)
-            state.put(raised)
-            changed[raised.id] = None
+            changed[_raise(state, pair, why, (evidence, (event.id,)), context)] = None
     return [Change("conflicts", context.scope, id) for id in changed]
 
 
@@ -127,8 +123,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
 
 def _rivals(of: HasValidity, memory: Memory) -> list[Memory]:
     """Return the memories with another value of the same thing, by a tie of validity."""
-    births = dict.fromkeys(ties_of(of.validity, memory.birth))
-    return [rival for birth in births if (rival := of.memories.by_birth.get(birth)) is not None]
+    return of.memories.at(dict.fromkeys(ties_of(of.validity, memory.birth)))
 
 
 def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[int]:
@@ -161,25 +156,22 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
 # --- Raising and ending ---
 
 
-def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> ConflictState | None:
-    """Return the conflict that a pair is to raise now, None if people need not be asked, or were."""
-    of = context.of
-    if not _may_be_asked(state, of, pair):
-        return None
-    one, other = _by_time(of, pair)
+def _judge(
+    state: Conflicts, pair: Pair, context: Context[HasValidity]
+) -> tuple[ConflictWhy, Evidence] | None:  # fmt: skip
+    """Return why people are asked about a pair now, and the evidence of its sides; None for no reason."""
+    of, (one, other) = context.of, pair
     since = max(one.birth, other.birth)
     evidence = _affirmed(state, of, one, since), _affirmed(state, of, other, since)
-    why: ConflictWhy = "both_affirmed"
-    if not all(evidence):
-        weaker = _weaker(of, one, other)
-        if weaker is None:
+    if all(evidence):
+        return "both_affirmed", evidence
+    for first, weaker in (pair, pair[::-1]):  # The later and less trusted side would win without trust.
+        if of.validity.newer.get(first.birth, {}).get(weaker.birth) == "contradicted":
+            own = _affirmed(state, of, weaker, weaker.birth)
+            if own or of.captures.by_seq[weaker.canonical].actor.origin in PEOPLE:
+                return "weaker", (own, evidence[1]) if weaker is one else (evidence[0], own)
             return None
-        own = _affirmed(state, of, weaker, weaker.birth)
-        if not own and of.captures.by_seq[weaker.canonical].actor.origin not in PEOPLE:
-            return None
-        why = "weaker"
-        evidence = (own, evidence[1]) if weaker is one else (evidence[0], own)
-    return _raised((one, other), why, evidence, context)
+    return None
 
 
 def _may_be_asked(state: Conflicts, of: HasValidity, pair: Pair) -> bool:
@@ -236,10 +228,13 @@ def _opposed_wishes(
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 
-def _raised(pair: Pair, why: ConflictWhy, evidence: Evidence, context: Context[HasValidity]) -> ConflictState:
+def _raise(
+    state: Conflicts, pair: Pair, why: ConflictWhy, evidence: Evidence, context: Context[HasValidity]
+) -> str:  # fmt: skip
+    """Raise the conflict of a pair, and return its id."""
     of, (one, other) = context.of, pair
     ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
-    return ConflictState(
+    conflict = ConflictState(
         id=derived_id("conflict", context.scope, None, "~".join(sorted(ids))),
         ids=ids,
         why=why,
@@ -247,6 +242,8 @@ def _raised(pair: Pair, why: ConflictWhy, evidence: Evidence, context: Context[H
         evidence=evidence,
         raised_at=context.at,
     )
+    state.put(conflict)
+    return conflict.id
 
 
 def severity(one: Capture, other: Capture) -> Severity:
@@ -260,20 +257,12 @@ def severity(one: Capture, other: Capture) -> Severity:
     return "medium" if people else "low"
 
 
-def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
-    """Return the side that is later and less trusted, which would win without trust; None for none."""
-    newer = of.validity.newer
-    if newer.get(one.birth, {}).get(other.birth) == "contradicted":
-        return other
-    return one if newer.get(other.birth, {}).get(one.birth) == "contradicted" else None
-
-
 def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int]) -> list[ConflictState]:
     """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     pending = state.pending
     if not pending:
         return []
-    memories = [memory for birth in touched if (memory := of.memories.by_birth.get(birth)) is not None]
+    memories = of.memories.at(touched)
     memories += [before for memory in list(memories) for before in predecessors(of, memory)]
     ids = dict.fromkeys(conflict.id for memory in memories for conflict in state.of_memory(of, memory))
     return [conflict for conflict in pending if conflict.id in ids]

@@ -15,7 +15,7 @@ import msgspec
 
 from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinned, Unfolded
 from memtape.schemas.rows import Change, Context
-from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.subjects.captures import HasCaptures
 from memtape.state.subjects.memories import HasMemories, Memory, ids_of, memories_of, memory_of, row_of_unit
 
 
@@ -91,21 +91,18 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
         return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
 
     def hold(self, of: HasMemories, cover: Cover) -> None:
-        """Let a cover hold from now on."""
+        """Let a cover hold from now on; it counts, and no earlier cover of its survivor below its inputs."""
         self.holding[self.count] = cover
         self._know(self.count, cover)
         self.count += 1
-        if cover.op != "add":
-            self._cut_circles(of, cover)
-            self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
-
-    def _cut_circles(self, of: HasMemories, cover: Cover) -> None:
-        """End all covers of a cover's survivor below its inputs: the later decision counts."""
+        if cover.op == "add":
+            return
         own = frozenset(_members(of, cover.by))
         for part in [part for memory in memories_of(of, cover.ids) for part in self.parts(of, memory)]:
             for id in ids_of(of, part.joins):
                 if not own.isdisjoint(self.made_of.get(id, ())):
                     self.made_of[id] = tuple(input for input in self.made_of[id] if input not in own)
+        self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
 
     def _know(self, number: int, cover: Cover) -> None:
         for id in dict.fromkeys((cover.by, *cover.seen)):
@@ -129,7 +126,10 @@ def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[C
         case Decided() as decided if decided.operations:
             _decide(state, decided, context, touched)
         case Captured() if event.id in state.awaited:
-            _take_text(state, event.id, context, touched)
+            cover, inputs = state.awaited.pop(event.id)
+            text = of.captures.by_seq[context.seq]  # A turn or a page stands for nothing.
+            unchanged = all(_is_as_seen(state, of, input) for input in inputs if input.id in cover.seen)
+            _hold_or_drop(state, cover, context, touched, text.made and not text.hidden and unchanged)
         case Unfolded(ids=ids):
             for number, cover in state.touching(ids).items():
                 state.apart.update(dict.fromkeys(cover.seen))
@@ -139,22 +139,16 @@ def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[C
             for number, cover in state.touching(pinned).items():
                 if cover.by not in pinned and cover.op != "add":
                     _end(state, number, cover, context, touched)
-    if state.holding and (context.touched or touched):
-        _end_what_does_not_hold(state, context, touched)
-    named = memories_of(of, dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by)))
-    units = dict.fromkeys(memory.birth for memory in named)
-    return [row_of_unit(context.scope, of, unit) for unit in units]
-
-
-def _end_what_does_not_hold(state: Covers, context: Context[HasMemories], touched: list[Cover]) -> None:
-    """End covers with a touched input, and in turn the covers above each ended cover's text."""
-    looked = [id for name in context.touched for id in _members(context.of, name)]
+    looked = [id for name in context.touched for id in _members(of, name)] if state.holding else []
     looked += [cover.by for cover in touched]
-    while looked:
-        ended = [cover for cover in state.touching(looked).items() if not _holds(context.of, state, cover[1])]
+    while looked:  # In turn the covers end above the text of each ended cover.
+        ended = [it for it in state.touching(looked).items() if not _holds(of, state, it[1])]
         looked = [cover.by for _, cover in ended]
         for number, cover in ended:
             _end(state, number, cover, context, touched)
+    named = memories_of(of, dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by)))
+    units = dict.fromkeys(memory.birth for memory in named)
+    return [row_of_unit(context.scope, of, unit) for unit in units]
 
 
 def is_shown(of: HasMemories, covers: Covers, memory: Memory) -> bool:
@@ -186,22 +180,16 @@ def _decide(state: Covers, decided: Decided, context: Context[HasMemories], touc
             # The inputs are unchanged, save by the operations before.
             as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
             survivor = memory_of(of, cover.by)
-            if as_seen and all(memory_of(of, id) is not survivor for id in cover.ids):
-                state.hold(of, cover)
-                touched.append(cover)
-            else:
-                context.dropped.append(cluster)
+            is_apart = all(memory_of(of, id) is not survivor for id in cover.ids)
+            _hold_or_drop(state, cover, context, touched, as_seen and is_apart)
         else:
             state.awaited[operation.by] = cover, decided.inputs
 
 
-def _take_text(state: Covers, id: str, context: Context[HasMemories], touched: list[Cover]) -> None:
-    """Let an awaited text cover its inputs if the inputs are unchanged."""
-    cover, inputs = state.awaited.pop(id)
-    others = [input for input in inputs if input.id in cover.seen]
-    text = context.of.captures.get(id)
-    is_text = text is not None and text.made and not text.hidden  # A turn or a page stands for nothing.
-    if is_text and all(_is_as_seen(state, context.of, input) for input in others):
+def _hold_or_drop(
+    state: Covers, cover: Cover, context: Context[HasMemories], touched: list[Cover], holds: bool
+) -> None:  # fmt: skip
+    if holds:
         state.hold(context.of, cover)
         touched.append(cover)
     else:
@@ -226,22 +214,15 @@ def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove"):
         return False
-    kept = cover.kept
+    by_seq = of.captures.by_seq
     for id, seq in cover.seen.items():
-        spoken = _spoken(of, covers, id)
-        if spoken is None or (
-            spoken.seq != seq and (id not in kept or spoken.normal != of.captures.by_seq[seq].normal)
-        ):
+        memory = memory_of(of, id)
+        if memory is None or not memory.lives or has_ended(of, covers, memory):
+            return False
+        says_the_same = id in cover.kept and by_seq[memory.canonical].normal == by_seq[seq].normal
+        if memory.canonical != seq and not says_the_same:
             return False
     return True
-
-
-def _spoken(of: HasMemories, covers: Covers, id: str) -> Capture | None:
-    """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
-    memory = memory_of(of, id)
-    if memory is None or not memory.lives or has_ended(of, covers, memory):
-        return None
-    return of.captures.by_seq[memory.canonical]
 
 
 def _members(of: HasMemories, name: str) -> list[str]:

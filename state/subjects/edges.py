@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from decimal import Context as Arithmetic
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -38,13 +38,12 @@ WINDOWS_KEPT = 4_096
 TOGETHER_FROM = 3
 LEARNED_FROM = ONE // 5
 """Limits of learned pairs: the minimum of joint windows, and of the weight (spec R7)."""
-LEARNED_PER_ITEM = 6
-"""The most learned edges that one item keeps and shows; the weakest go, and of equals the later captured."""
 
 _CONTEXT = Arithmetic(prec=18, rounding=ROUND_HALF_EVEN)
 
 Pair = tuple[int, int]
 Ends = tuple[str, str]
+WeightT = TypeVar("WeightT")
 
 
 class Window(msgspec.Struct):
@@ -78,6 +77,11 @@ def _unlink(of: dict[int, dict[int, None]], pair: Pair) -> None:
             del of[end]
 
 
+@lru_cache(WINDOWS_KEPT)
+def _ln(number: int) -> Decimal:
+    return _CONTEXT.ln(Decimal(number))
+
+
 def npmi(together: int, first: int, second: int, windows: int) -> int:
     """Return the association of two items, in billionths, by windows with both, the first, the second.
 
@@ -103,16 +107,11 @@ def pair_of(a: int, b: int) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-@lru_cache(WINDOWS_KEPT)
-def _ln(number: int) -> Decimal:
-    return _CONTEXT.ln(Decimal(number))
-
-
 WINDOW_US = 1_800 * US_PER_S
 WINDOW_ITEMS = 32
 """Maximum of linked items in one window, so that an event with hundreds of ids does not link all pairs."""
 PER_ITEM = 6
-"""The most edges that one item keeps and shows; the weakest go, and of equals the later captured."""
+"""The most edges of each weight that an item keeps and shows. Of equals the later captured goes."""
 PRUNED_BELOW = ONE // 100
 PROMOTED_FROM = ONE * 3 // 2
 PROMOTED, PROMOTED_PER_SOURCE = 20, 3
@@ -173,11 +172,16 @@ class Tie(NamedTuple):
 
 def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Link an event's uses, or the results of a search's looks, and return the rows of the changed pairs."""
-    by_seq = context.of.captures.by_seq
+    captures = context.of.captures
     pairs = use_together(state, event.session, context.used, context.at)
     if isinstance(event.body, Recalled) and event.body.trace:
-        pairs += see_together(state, _looks(event.body, context.of), context.at)
-    return [Change("edges", context.scope, "~".join(by_seq[seq].id for seq in pair)) for pair in pairs]
+        seen: dict[str, int] = {}
+        for taken in event.body.trace:
+            if taken.step in ("scouts", "walk", "edges"):
+                seen |= {id: taken.look for id in taken.ids if id not in seen}
+        own = captures.found(id for id in dict.fromkeys(event.body.results) if id in seen)
+        pairs += see_together(state, [(it.seq, seen[it.id]) for it in own[:WINDOW_ITEMS]], context.at)
+    return [Change("edges", context.scope, "~".join(captures.by_seq[seq].id for seq in it)) for it in pairs]
 
 
 def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
@@ -187,19 +191,24 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
     """
     if not used:
         return []
-    window = _window(state, session, at)
+    # A later use of any session closes the windows that are over by then.
+    state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
+    window = None if session is None else state.windows.get(session)
+    if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
+        window = Window(at, [])
+        _count_window(state, window)
+        if session is not None:
+            state.windows[session] = window
     before = len(window.seqs)
     completed: list[Pair] = []
     for seq in used:
-        if seq in window.seqs or len(window.seqs) >= WINDOW_ITEMS:
-            continue
-        for other in window.seqs:
-            _strengthen(state, pair_of(seq, other), at)
-            completed.append(pair_of(seq, other))
-        window.seqs.append(seq)
-    touched = [*completed, *_trim(state, completed)]
-    touched += _learn(state, window, window.seqs[before:], completed, at)
-    return list(dict.fromkeys(touched))
+        if seq not in window.seqs and len(window.seqs) < WINDOW_ITEMS:
+            completed += [pair_of(seq, other) for other in window.seqs]
+            window.seqs.append(seq)
+    for pair in completed:
+        _strengthen(state, pair, at)
+    touched = [*completed, *_trim_used(state, completed)]
+    return list(dict.fromkeys([*touched, *_learn(state, window, window.seqs[before:], completed, at)]))
 
 
 def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> list[Pair]:
@@ -208,22 +217,12 @@ def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> lis
     A result of the first look and a result of a later look gain 1 / (1 + the looks between them), the gap of
     spec R6. No window used them, so that no association is learned.
     """
-    first = [seq for seq, look in looks if look == 1]
-    later = [(seq, look) for seq, look in looks if look > 1]
-    touched = [pair_of(seq, other) for seq, _ in later for other in first]
-    for pair, look in zip(touched, (look for _, look in later for _ in first), strict=True):
-        _strengthen(state, pair, at, ONE // look, windows=0)
-    return list(dict.fromkeys((*touched, *_trim(state, touched))))
-
-
-def _looks(body: Recalled, of: HasCaptures) -> list[tuple[int, int]]:
-    """Return the seqs of the first of a search's own results, each with the look that saw it first."""
-    seen: dict[str, int] = {}
-    for taken in body.trace:
-        if taken.step in ("scouts", "walk", "edges"):
-            seen |= {id: taken.look for id in taken.ids if id not in seen}
-    placed = ((of.captures.seq_of(id), seen[id]) for id in dict.fromkeys(body.results) if id in seen)
-    return [(seq, look) for seq, look in placed if seq is not None][:WINDOW_ITEMS]
+    touched: list[Pair] = []
+    for seq, look in looks:
+        for other in (first for first, its in looks if its == 1 < look):
+            touched.append(pair_of(seq, other))
+            _strengthen(state, touched[-1], at, ONE // look, windows=0)
+    return list(dict.fromkeys((*touched, *_trim_used(state, touched))))
 
 
 def tie_of(row: EdgeRow) -> Tie:
@@ -261,7 +260,7 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
         learned = max(before.learned, believed(tie.learned, now))
         found[ends] = Tie(*ends, weight, now, before.windows + tie.windows, learned)
     used = _held(found.values(), lambda tie: tie.weight, PRUNED_BELOW, PER_ITEM)
-    learned_of = _held(found.values(), lambda tie: tie.learned.weight, 1, LEARNED_PER_ITEM)
+    learned_of = _held(found.values(), lambda tie: tie.learned.weight, 1, PER_ITEM)
     kept = []
     for ends in used | learned_of:
         tie = found[ends] if ends in used else found[ends]._replace(weight=0, windows=0)
@@ -296,18 +295,6 @@ def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limi
     return kept
 
 
-def _window(state: Edges, session: str | None, at: int) -> Window:
-    """Return the open window of a session at a time, after closing the windows that are over by then."""
-    state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
-    window = None if session is None else state.windows.get(session)
-    if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
-        window = Window(at, [])
-        _count_window(state, window)
-        if session is not None:
-            state.windows[session] = window
-    return window
-
-
 def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: int = 1) -> None:
     edge = state.pairs.get(pair)
     if edge is None:
@@ -320,19 +307,24 @@ def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: i
     edge.count += windows
 
 
-def _trim(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
-    """Drop the edges of pairs' ends beyond the strongest of each, and edges without weight; return them."""
+def _trim(
+    known: dict[Pair, WeightT], of: dict[int, dict[int, None]], pairs: Iterable[Pair],
+    strongest_of: Callable[[list[tuple[int, WeightT]]], list[int]],
+) -> list[Pair]:  # fmt: skip
+    """Drop the known edges of pairs' ends that are not among the strongest of an end; return their pairs."""
     dropped = []
     for seq in dict.fromkeys(end for pair in pairs for end in pair):
-        others = list(state.of.get(seq, ()))
-        edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
-        kept = strongest((other, edge.weight, edge.at) for other, edge in edges)
-        for other in others:
-            if other not in kept:
-                dropped.append(pair_of(seq, other))
-                del state.pairs[dropped[-1]]
-                _unlink(state.of, dropped[-1])
+        found = [(other, known[pair_of(seq, other)]) for other in of.get(seq, ())]
+        kept = strongest_of(found)
+        for pair in (pair_of(seq, other) for other, _ in found if other not in kept):
+            dropped.append(pair)
+            del known[pair]
+            _unlink(of, pair)
     return dropped
+
+
+def _trim_used(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
+    return _trim(state.pairs, state.of, pairs, lambda its: strongest((n, it.weight, it.at) for n, it in its))
 
 
 # --- Learned weights ---
@@ -366,8 +358,9 @@ def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair]
     pairs = together | dict.fromkeys(pair_of(seq, it) for seq in added for it in learned_of.get(seq, ()))
     changed = []
     for pair in pairs:
-        before = state.learned.get(pair)
-        weight, windows = _association(state, pair)
+        before, (first, second) = state.learned.get(pair), (state.holding.get(seq, 0) for seq in pair)
+        windows = (first & second).bit_count()
+        weight = npmi(windows, first.bit_count(), second.bit_count(), len(state.kept)) if windows else 0
         if windows >= TOGETHER_FROM and weight >= LEARNED_FROM:
             known = at if before is None else before.at
             state.learned[pair] = Learned(weight, windows, max(known, at) if pair in together else known)
@@ -377,27 +370,10 @@ def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair]
             _unlink(state.learned_of, pair)
         if state.learned.get(pair) != before:
             changed.append(pair)
-    return changed + _trim_learned(state, changed)
+    newest = state.kept[-1].start
 
+    def strongest_of(ties: list[tuple[int, Learned]]) -> list[int]:
+        ranked = sorted((-believed(learned, newest).weight, other) for other, learned in ties)
+        return [other for negative, other in ranked[:PER_ITEM] if negative]
 
-def _association(state: Edges, pair: Pair) -> tuple[int, int]:
-    """Return the weight of a pair and how many of the windows hold both."""
-    first, second = (state.holding.get(seq, 0) for seq in pair)
-    together = (first & second).bit_count()
-    if not together:
-        return 0, 0
-    return npmi(together, first.bit_count(), second.bit_count(), len(state.kept)), together
-
-
-def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
-    """Drop the learned weights of pairs' ends beyond the strongest, and too old ones; return their pairs."""
-    dropped, newest = [], state.kept[-1].start
-    for seq in dict.fromkeys(end for pair in pairs for end in pair):
-        found = [(other, state.learned[pair_of(seq, other)]) for other in state.learned_of.get(seq, ())]
-        ranked = sorted(found, key=lambda it: (-believed(it[1], newest).weight, it[0]))
-        for place, (other, learned) in enumerate(ranked):
-            if place >= LEARNED_PER_ITEM or not believed(learned, newest).weight:
-                dropped.append(pair_of(seq, other))
-                del state.learned[dropped[-1]]
-                _unlink(state.learned_of, dropped[-1])
-    return dropped
+    return changed + _trim(state.learned, state.learned_of, changed, strongest_of)

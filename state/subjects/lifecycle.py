@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from itertools import chain
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 from sortedcontainers import SortedDict
@@ -95,14 +96,6 @@ class ProjectState(msgspec.Struct):
     purged: bool = False
 
 
-DueUnits: TypeAlias = SortedDict[int, list[int]]
-
-
-def put_due(due: DueUnits, hour: int, unit: int) -> None:
-    """Let a unit be looked at from an hour on."""
-    due.setdefault(hour, []).append(unit)
-
-
 class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     """The aging of a scope's texts.
 
@@ -122,12 +115,16 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     def __post_init__(self) -> None:
         self.summed = {summary.group: summary.id for summary in self.summaries.values()}
         self.within: dict[int, tuple[str, ...]] = {}
-        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         for summary in sorted(self.summaries.values(), key=lambda summary: summary.group.level):
-            for unit in summary.units:
-                path = (*self.within.get(unit, ()), summary.id)
-                self.within[unit] = shared.setdefault(path, path)
+            self.take_in(summary.id, summary.units)
         self.forget_due()
+
+    def take_in(self, id: str, units: Iterable[int]) -> None:
+        """Let a summary be the last that took in these units; units of equal summaries share one tuple."""
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for unit in units:
+            before = self.within.get(unit, ())
+            self.within[unit] = paths.setdefault(before, (*before, id))
 
     def tier(self, unit: int) -> Tier:
         """Return the tier of a unit."""
@@ -161,9 +158,14 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
 
     def forget_due(self) -> None:
         """Discard the due times, since other settings are in force."""
-        self.due: DueUnits | None = None
+        self.due: SortedDict[int, list[int]] | None = None
         self.ready: dict[Group, dict[int, None]] = {}
         self.ripe: dict[Group, None] = {}
+
+    def look_at(self, unit: int) -> None:
+        """Schedule a unit's check for the next pass; a step due later is postponed there."""
+        if self.due is not None:
+            self.due.setdefault(0, []).append(unit)
 
 
 class HasLifecycle(HasMemories, Protocol):
@@ -176,33 +178,43 @@ class HasLifecycle(HasMemories, Protocol):
 
 def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> list[Change]:
     """Bring back units used, pinned or said again, archive units on request, and record due times."""
-    of, changes = context.of, list[Change]()
+    of, scope, by_seq, changes = context.of, context.scope, context.of.captures.by_seq, list[Change]()
     for birth in context.gone:
-        changes += _drop(state, birth, context)
-    touched, again, back = _touched(event, context), _said_again(event, context), list[int]()
+        for id in state.within.pop(birth, ()):
+            state.summaries[id].units.remove(birth)
+            changes.append(Change("summaries", scope, id))
+        if state.archived.pop(birth, None) is not None:
+            changes.append(Change("archive", scope, by_seq[birth].id))
+    changed = [by_seq[seq] for seq in context.flipped] + of.captures.found(context.touched)
+    said = [by_seq[seq] for seq in context.used]
+    if isinstance(event.body, Captured):
+        changed.append(own := by_seq[context.seq])
+        said += [] if own.hidden or own.kind == "turn" else [own]
+    touched, again, back = _units(of, changed), _units(of, said), list[int]()
     match event.body:
         case Archived(ids=ids, on=True):
-            units = (unit for unit in _units(of, ids) if unit not in state.archived)
-            changes += [change for unit in units for change in archive(state, unit, "asked", context)]
+            units = (unit for unit in _units(of, of.captures.found(ids)) if unit not in state.archived)
+            changes += [change for unit in units for change in _archive(state, unit, "asked", context)]
         case Archived(ids=ids):
-            back = _units(of, ids)
-        case ScopeChanged() as changed:
-            changes += _change(state, changed, context)
+            back = _units(of, of.captures.found(ids))
+        case ScopeChanged() as told:
+            changes += _change(state, told, context)
         case Pinned(ids=ids, on=on):
-            again += _units(of, ids)
+            again += _units(of, of.captures.found(ids))
             back = again if on else []
         case Captured() | Used():
             back = again
         case _:  # Two memories of equal content became one: the content was said again.
-            back = list(dict.fromkeys(unit_of(of, of.captures.by_seq[birth]) for birth in context.gone))
-    changes += [change for unit in back for change in _come_back(state, unit, context)]
+            back = _units(of, map(by_seq.__getitem__, context.gone))
+    for unit in back:
+        if (archiving := state.archived.pop(unit, None)) is not None:
+            state.look_at(unit)
+            changes += _archive_rows(context, unit, are_all=archiving.purged)
     for unit in (*touched, *again):
-        look_at(state, unit)
+        state.look_at(unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
-    changes += [Change("summaries", context.scope, id) for id in summaries]
-    if event.type not in IDLE:
-        changes += _wake(state, context)
-    return changes
+    changes += [Change("summaries", scope, id) for id in summaries]
+    return changes if event.type in IDLE else changes + _wake(state, context)
 
 
 def living_of(of: HasLifecycle, unit: int) -> tuple[Capture, ...]:
@@ -231,38 +243,31 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
-    """Return the row of a unit, and the rows of its captures' vectors."""
-    memory = of.memories.by_birth.get(unit)
-    seqs = [unit] if memory is None else [join.seq for join in memory.joins]
-    vectors = (
-        Change("vectors", scope, vector_row_id(of.captures.by_seq[seq].id, embedder))
-        for embedder, known in of.embeddings.vectors.items()
-        for seq in seqs
-        if seq in known
-    )
-    return [row_of_unit(scope, of, unit), *vectors]
+def is_pinned(of: HasLifecycle, unit: int) -> bool:
+    """Return whether any capture of a unit is pinned, echoes included."""
+    return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
-def look_at(state: Lifecycle, unit: int) -> None:
-    """Schedule a unit's check for the next pass; a step due later is postponed there."""
-    if state.due is not None:
-        put_due(state.due, 0, unit)
+def uses_of(of: HasLifecycle, unit: int) -> list[Use]:
+    """Return the recalls and uses of a unit's captures, echoes included."""
+    return [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
 
 
-def _come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
-    archiving = state.archived.pop(unit, None)
-    if archiving is None:
-        return []
-    look_at(state, unit)
-    return archive_rows(context, unit, are_all=archiving.purged)
+def turns_of(of: HasLifecycle) -> list[int]:
+    """Return the turns of a scope."""
+    return [seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn"]
 
 
-def archive_rows(context: Context[HasLifecycle], unit: int, *, are_all: bool = False) -> list[Change]:
-    """Return the rows of a unit that is archived or comes back, `are_all` with its vectors."""
-    scope, of = context.scope, context.of
-    rows = all_rows_of(scope, of, unit) if are_all else [row_of_unit(scope, of, unit)]
-    return [*rows, Change("archive", scope, of.captures.by_seq[unit].id)]
+def units_of(of: HasLifecycle) -> Iterator[int]:
+    """Yield each unit of a scope: its turns, and its memories."""
+    return chain(turns_of(of), of.memories.by_birth)
+
+
+def kind_of(of: HasLifecycle, unit: int) -> str:
+    """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
+    capture, memory = of.captures.by_seq[unit], of.memories.by_birth.get(unit)
+    kind = "turn" if capture.kind == "turn" else capture.family or ""
+    return kind if kind in AGING and not (memory is not None and memory.made) else ""
 
 
 def window_end(group: Group) -> int:
@@ -270,44 +275,40 @@ def window_end(group: Group) -> int:
     return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
 
 
-def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
-    """Return the units that an event made, changed, hid or showed, each once."""
-    of = context.of
-    captures = [of.captures.by_seq[seq] for seq in context.flipped] + of.captures.found(context.touched)
-    if isinstance(event.body, Captured):
-        captures.append(of.captures.by_seq[context.seq])
+def _units(of: HasLifecycle, captures: Iterable[Capture]) -> list[int]:
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
-    """Return the units that an event says again, or shows to be used."""
-    of = context.of
-    units = [unit_of(of, of.captures.by_seq[seq]) for seq in context.used]
-    if isinstance(event.body, Captured) and event.body.kind != "turn":
-        capture = of.captures.by_seq[context.seq]
-        units += [] if capture.hidden else [unit_of(of, capture)]
-    return units
+def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
+    memory = of.memories.by_birth.get(unit)
+    return (unit,) if memory is None else (join.seq for join in memory.joins)
 
 
-def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
-    return list(dict.fromkeys(unit_of(of, capture) for capture in of.captures.found(ids)))
+def _all_rows_of(context: Context[HasLifecycle], unit: int) -> list[Change]:
+    """Return the row of a unit, and the rows of its captures' vectors."""
+    of, scope = context.of, context.scope
+    vectors = (
+        Change("vectors", scope, vector_row_id(of.captures.by_seq[seq].id, embedder))
+        for embedder, known in of.embeddings.vectors.items()
+        for seq in _seqs(of, unit)
+        if seq in known
+    )
+    return [row_of_unit(scope, of, unit), *vectors]
 
 
-def archive(state: Lifecycle, unit: int, why: ArchiveWhy, context: Context[HasLifecycle]) -> list[Change]:
-    """Archive a unit, and return the changed rows."""
+def _archive_rows(context: Context[HasLifecycle], unit: int, *, are_all: bool = False) -> list[Change]:
+    """Return the rows of a unit that is archived or comes back, `are_all` with its vectors."""
+    rows = _all_rows_of(context, unit) if are_all else [row_of_unit(context.scope, context.of, unit)]
+    return [*rows, Change("archive", context.scope, context.of.captures.by_seq[unit].id)]
+
+
+def _archive(state: Lifecycle, unit: int, why: ArchiveWhy, context: Context[HasLifecycle]) -> list[Change]:
     state.archived[unit] = ArchiveState(context.clock, why)
-    look_at(state, unit)
-    return archive_rows(context, unit)
+    state.look_at(unit)
+    return _archive_rows(context, unit)
 
 
-def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
-    changes, path = [], state.within.pop(birth, ())
-    for id in path:
-        state.summaries[id].units.remove(birth)
-        changes.append(Change("summaries", context.scope, id))
-    if state.archived.pop(birth, None) is not None:
-        changes.append(Change("archive", context.scope, context.of.captures.by_seq[birth].id))
-    return changes
+# --- The state of the project ---
 
 
 def _change(state: Lifecycle, changed: ScopeChanged, context: Context[HasLifecycle]) -> list[Change]:
@@ -317,18 +318,16 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[HasLifecyc
     if changed.state is None:
         return _wake(state, context) if project.state == "dormant" and project.git_at > project.since else []
     project.active_at = max(project.active_at, context.clock)
-    if changed.state == project.state:
-        return []
-    return stand(state, changed.state, context)
+    return [] if changed.state == project.state else _stand(state, changed.state, context)
 
 
 def _wake(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
-    return stand(state, "active", context) if state.project.state == "dormant" else []
+    return _stand(state, "active", context) if state.project.state == "dormant" else []
 
 
-def stand(
+def _stand(
     state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[HasLifecycle]
 ) -> list[Change]:
     """Set the project's state, and return the changed rows; none of its rows is purged."""
@@ -336,26 +335,30 @@ def stand(
     since = max(context.clock, context.at)  # The clock stands still between ticks, and texts come meanwhile.
     state.project = msgspec.structs.replace(state.project, state=how, since=since, purged=False)
     state.forget_due()
-    return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
+    return _project_rows(context) if was_purged else [Change("scope", context.scope, "")]
 
 
-def project_rows(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
+def _project_rows(context: Context[HasLifecycle]) -> list[Change]:
     """Return the display of the project's state, and the rows of all its units."""
-    rows = (row for unit in units_of(context.of) for row in all_rows_of(context.scope, context.of, unit))
+    rows = (row for unit in units_of(context.of) for row in _all_rows_of(context, unit))
     return [Change("scope", context.scope, ""), *rows]
 
 
-def units_of(of: HasLifecycle) -> Iterator[int]:
-    """Yield each unit of a scope: its turns, and its memories."""
-    yield from (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
-    yield from of.memories.by_birth
-
-
-def kind_of(of: HasLifecycle, unit: int) -> str:
-    """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
-    capture, memory = of.captures.by_seq[unit], of.memories.by_birth.get(unit)
-    kind = "turn" if capture.kind == "turn" else capture.family or ""
-    return kind if kind in AGING and not (memory is not None and memory.made) else ""
+def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
+    """Make a long inactive project dormant, and remove it from the views after a longer time."""
+    project, settings, now = state.project, context.settings, context.clock
+    if context.scope == GLOBAL or project.state == "finished":
+        return []
+    if project.state == "active":
+        last = max(project.active_at, project.git_at)
+        if settings.dormant_after_days < 0 or now < last + settings.dormant_after_days * DAY_US:
+            return []
+        return _stand(state, "dormant", context)
+    purged_at = project.since + settings.purge_after_days * DAY_US
+    if project.purged or settings.purge_after_days < 0 or now < purged_at:
+        return []
+    project.purged = True
+    return _project_rows(context)
 
 
 # --- The pass of a tick ---
@@ -392,20 +395,40 @@ def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
     if not context.settings.lifecycle:
         return []
-    changes = age_project(state, context)
-    for move in moves(state, context):
-        changes += _apply(state, move, context)
+    changes, scope = age_project(state, context), context.scope
+    for group, units in moves(state, context):
+        if group.level in (MID, LONG):
+            if group not in state.summed:
+                id = state.summed[group] = derived_id("summary", scope, None, ":".join(map(str, group)))
+                state.summaries[id] = Summary(id, group, [])
+            summary = state.summaries[state.summed[group]]
+            summary.units += units
+            state.take_in(summary.id, units)
+            changes.append(Change("summaries", scope, summary.id))
+        for unit in units:
+            if group.level == ARCHIVE:
+                changes += _archive(state, unit, "age", context)
+            elif group.level == PURGE:
+                state.archived[unit].purged = True
+                changes += _archive_rows(context, unit, are_all=True)
+            else:
+                changes.append(row_of_unit(scope, context.of, unit))
+            state.look_at(unit)
     return changes
 
 
 def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
-    due = _due(state, context.of, context.settings)
-    checked: dict[int, None] = {}
-    while due and due.peekitem(0)[0] <= context.clock // HOUR_US:
+    due, now, checked = _due(state, context.of, context.settings), context.clock, dict[int, None]()
+    while due and due.peekitem(0)[0] <= now // HOUR_US:
         checked |= dict.fromkeys(due.popitem(0)[1])
     for unit in checked:
-        _place(state, due, unit, context)
+        step = step_of(state, unit, context)
+        if step is not None and step.at > now:
+            due.setdefault(-(-step.at // HOUR_US), []).append(unit)
+        elif step is not None:
+            state.ready.setdefault(step.group, {})[unit] = None
+            state.ripe[step.group] = None
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
         least, units = least_of(state, group), list(state.ready[group])
@@ -422,76 +445,18 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     return found
 
 
-def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
-    """Return the retention of a unit at a time, None if it does not age or is hidden."""
-    living = living_of(of, unit)
-    if not living or not kind_of(of, unit):
-        return None
-    return retention(_kept_of(unit, of, living), now)
+def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> SortedDict[int, list[int]]:
+    """Return the calendar of due units, rebuilt if missing by one check of every unit.
 
-
-def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
-    """Return the next step of a unit, None if time alone brings none."""
-    of, settings, now = context.of, context.settings, context.clock
-    living = living_of(of, unit)
-    if unit in state.archived:
-        return _purge_step(state, unit, settings) if settings.lifecycle else None
-    if not (settings.lifecycle and living and kind_of(of, unit)) or is_pinned(of, unit):
-        return None
-    said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
-    if tier == LONG:
-        if settings.archive_after_days < 0 or any(use.recalled or use.used for use in _uses(of, unit)):
-            return None
-        at = said_at + settings.archive_after_days * DAY_US
-        return None if at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), at)
-    group = _summed_group(of, unit, tier + 1, said_at)
-    at = old_at(settings, group)
-    if at > now:
-        return AgingStep(group, at)
-    low_at = _low_at(unit, of, living, moves_after(settings, tier + 1)[1] * 10_000, now)
-    return None if low_at is None else AgingStep(group, max(at, low_at))
-
-
-def old_at(settings: Settings, group: Group) -> int:
-    """Return when the texts of a summary's group are old enough to move."""
-    return window_end(group) + moves_after(settings, group.level)[0] * DAY_US
-
-
-def moves_after(settings: Settings, level: int) -> tuple[int, int]:
-    """Return after how many days, and up to which retention in hundredths, a unit moves to a level."""
-    if level == MID:
-        return settings.mid_after_days, settings.mid_retention_hundredths
-    return settings.long_after_days, settings.long_retention_hundredths
-
-
-def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
-    """Return the calendar of due units, rebuilt if missing by one check of every unit."""
+    A turn is not checked before an hour that has no step for it; `step_of` is more exact, and slower.
+    """
     if state.due is None:
-        state.due, state.ready, state.ripe = SortedDict(), {}, {}
-        for seq, capture in of.captures.by_seq.items():
-            if capture.kind == "turn":
-                put_due(state.due, _earliest(state, capture, settings), seq)
-        for birth in of.memories.by_birth:
-            put_due(state.due, 0, birth)
+        state.due, state.ready, state.ripe = SortedDict({0: list(of.memories.by_birth)}), {}, {}
+        after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
+        for seq in turns_of(of):
+            hour = of.captures.by_seq[seq].at // HOUR_US + after[len(state.within.get(seq, ()))] * 24
+            state.due.setdefault(0 if seq in state.archived else max(0, hour), []).append(seq)
     return state.due
-
-
-def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
-    """Return an hour before which a turn has no step; `step_of` is more exact, and slower."""
-    if turn.seq in state.archived:
-        return 0
-    after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
-    return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
-
-
-def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
-    """Mark a unit ready if its step is due, else postpone it."""
-    step = step_of(state, unit, context)
-    if step is not None and step.at > context.clock:
-        put_due(due, -(-step.at // HOUR_US), unit)
-    elif step is not None:
-        state.ready.setdefault(step.group, {})[unit] = None
-        state.ripe[step.group] = None
 
 
 def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
@@ -510,96 +475,71 @@ def least_of(state: Lifecycle, group: Group) -> int:
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
-def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list[Change]:
-    """Apply a pass's decision about units, and return the changed rows."""
-    changes, scope, of = list[Change](), context.scope, context.of
-    group, units = move
-    if group.level in (MID, LONG):
-        if group not in state.summed:
-            id = state.summed[group] = derived_id("summary", scope, None, ":".join(map(str, group)))
-            state.summaries[id] = Summary(id, group, [])
-        summary = state.summaries[state.summed[group]]
-        summary.units += units
-        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for unit in units:
-            before = state.within.get(unit, ())
-            state.within[unit] = paths.setdefault(before, (*before, summary.id))
-        changes.append(Change("summaries", scope, summary.id))
-    for unit in units:
-        if group.level == ARCHIVE:
-            changes += archive(state, unit, "age", context)
-        elif group.level == PURGE:
-            state.archived[unit].purged = True
-            changes += archive_rows(context, unit, are_all=True)
-        else:
-            changes.append(row_of_unit(scope, of, unit))
-        look_at(state, unit)
-    return changes
-
-
-def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
-    """Make a long inactive project dormant, and remove it from the views after a longer time."""
-    project, settings, now = state.project, context.settings, context.clock
-    if context.scope == GLOBAL or project.state == "finished":
-        return []
-    if project.state == "active":
-        last = max(project.active_at, project.git_at)
-        if settings.dormant_after_days < 0 or now < last + settings.dormant_after_days * DAY_US:
-            return []
-        return stand(state, "dormant", context)
-    purged_at = project.since + settings.purge_after_days * DAY_US
-    if project.purged or settings.purge_after_days < 0 or now < purged_at:
-        return []
-    project.purged = True
-    return project_rows(state, context)
-
-
-def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | None:
-    archiving = state.archived[unit]
-    if archiving.purged or settings.purge_after_days < 0 or state.project.state == "finished":
+def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
+    """Return the next step of a unit, None if time alone brings none."""
+    of, settings, now = context.of, context.settings, context.clock
+    living, archiving = living_of(of, unit), state.archived.get(unit)
+    if not settings.lifecycle:
         return None
-    return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
+    if archiving is not None:
+        if archiving.purged or settings.purge_after_days < 0 or state.project.state == "finished":
+            return None
+        return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
+    if not (living and kind_of(of, unit)) or is_pinned(of, unit):
+        return None
+    said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
+    if tier == LONG:
+        if settings.archive_after_days < 0 or any(use.recalled or use.used for use in uses_of(of, unit)):
+            return None
+        at = said_at + settings.archive_after_days * DAY_US
+        return None if at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), at)
+    group = _summed_group(of, unit, tier + 1, said_at)
+    at = old_at(settings, group)
+    if at > now:
+        return AgingStep(group, at)
+    limit = moves_after(settings, tier + 1)[1] * 10_000
+    low_at = falls_at(_kept_of(of, unit, living, is_read=False), limit)
+    if low_at is None or low_at > now:  # The texts are read last.
+        low_at = falls_at(_kept_of(of, unit, living), limit)
+    return None if low_at is None else AgingStep(group, max(at, low_at))
 
 
-def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, now: int) -> int | None:
-    """Return from when on the retention of a unit is at most a limit; None for never. Texts are read last."""
-    used_at, accesses = _accessed(of, unit, living)
-    last = max(*(capture.at for capture in living), used_at)
-    sure = falls_at(RetentionInputs(last, accesses, _MOST_KEPT, has_media=True, is_pinned=False), limit)
-    if sure is not None and sure <= now:
-        return sure
-    return falls_at(_kept_of(unit, of, living), limit)
+def old_at(settings: Settings, group: Group) -> int:
+    """Return when the texts of a summary's group are old enough to move."""
+    return window_end(group) + moves_after(settings, group.level)[0] * DAY_US
 
 
-def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture]) -> RetentionInputs:
-    """Return the inputs of a unit's retention; `living` are its visible captures."""
-    spoken, (used_at, accesses) = spoken_of(of, unit), _accessed(of, unit, living)
-    assert spoken is not None  # Something of the unit lives.
-    bodies = [of.captures.body(capture) for capture in living]
-    given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
+def moves_after(settings: Settings, level: int) -> tuple[int, int]:
+    """Return after how many days, and up to which retention in hundredths, a unit moves to a level."""
+    if level == MID:
+        return settings.mid_after_days, settings.mid_retention_hundredths
+    return settings.long_after_days, settings.long_retention_hundredths
+
+
+def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
+    """Return the retention of a unit at a time, None if it does not age or is hidden."""
+    living = living_of(of, unit)
+    return retention(_kept_of(of, unit, living), now) if living and kind_of(of, unit) else None
+
+
+def _kept_of(
+    of: HasLifecycle, unit: int, living: Sequence[Capture], *, is_read: bool = True
+) -> RetentionInputs:  # fmt: skip
+    """Return the inputs of retention of a unit with these visible captures, unread the most they can be."""
+    uses, importance, has_media = uses_of(of, unit), _MOST_KEPT, True
+    if is_read:
+        spoken, bodies = spoken_of(of, unit), [of.captures.body(capture) for capture in living]
+        assert spoken is not None  # Something of the unit lives.
+        given = (body.importance_given for body in bodies if body.importance_given is not None)
+        importance = importance_of(max(given, default=None), of.captures.body(spoken).text)
+        has_media = any(body.media for body in bodies)
     return RetentionInputs(
-        last=max(*(capture.at for capture in living), used_at),
-        accesses=accesses,
-        importance=importance_of(given, of.captures.body(spoken).text),
-        has_media=any(body.media for body in bodies),
+        last=max(*(capture.at for capture in living), *(use.last or 0 for use in uses), 0),
+        accesses=sum(use.used for use in uses) + len(living) - 1,
+        importance=importance,
+        has_media=has_media,
         is_pinned=is_pinned(of, unit),
     )
-
-
-def _accessed(of: HasLifecycle, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
-    """Return when a unit was used last (0 for never), and how often it was used or said again."""
-    uses = _uses(of, unit)
-    used_at = max((use.last for use in uses if use.last is not None), default=0)
-    return used_at, sum(use.used for use in uses) + len(living) - 1
-
-
-def _uses(of: HasLifecycle, unit: int) -> list[Use]:
-    return [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
-
-
-def is_pinned(of: HasLifecycle, unit: int) -> bool:
-    """Return whether any capture of a unit is pinned, echoes included."""
-    return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
 def _binds(of: HasLifecycle, unit: int) -> bool:
@@ -608,11 +548,6 @@ def _binds(of: HasLifecycle, unit: int) -> bool:
     if spoken is None or spoken.actor.origin not in PEOPLE:
         return False
     return heard_in(of.captures.body(spoken).text).instructs
-
-
-def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
-    memory = of.memories.by_birth.get(unit)
-    return (unit,) if memory is None else (join.seq for join in memory.joins)
 
 
 def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:

@@ -85,6 +85,10 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
         birth = self.birth_of.get(seq)
         return None if birth is None else self.by_birth[birth]
 
+    def at(self, births: Iterable[int]) -> list[Memory]:
+        """Return the memories of births; a birth without a memory is left out."""
+        return [memory for birth in births if (memory := self.by_birth.get(birth)) is not None]
+
     def name_of(self, birth: int) -> int:
         """Return the seq of a memory's name."""
         return self.by_birth[birth].name
@@ -213,11 +217,20 @@ def _unfold(state: Memories, ids: Iterable[str], context: Context[HasMemories]) 
         rest = [join for join in memory.members if join.seq not in named]
         alone = [[join] for join in memory.members if join.seq in named]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
-        if len(groups) > 1:
-            state.splits.append(tuple(tuple(join.seq for join in group) for group in groups))
-            _split(state, memory, groups, context)
-        else:
+        if len(groups) <= 1:
             _offer(state, memory, context.of)  # It may have waited until now.
+            continue
+        state.splits.append(tuple(tuple(join.seq for join in group) for group in groups))
+        _forget_texts(state, memory, context.of)
+        memory.members, parts = groups[0], [memory]  # The first group, which holds the birth, is the memory.
+        for group in groups[1:]:
+            made = Memory(group[0].seq, [Join(it.seq, "unfolded", 0) for it in group], [], name=group[0].seq)
+            state.by_birth[made.birth] = made
+            parts.append(made)
+        for part in parts:
+            for member in captures_of(context.of, part.members):
+                _know(state, part, member)
+            _refresh(state, part, context)
 
 
 def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
@@ -237,7 +250,11 @@ def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
         if capture.made:
             _stand_alone(state, capture, context)
         else:
-            verdict = _judge_anew(state, capture, context)
+            barred = _set_apart(state, (capture.seq,))
+            verdict = _judge(state, capture, context, barred)
+            vector = of.embeddings.of_text(context.settings.embedder, capture)
+            if verdict == WAITING and vector is not None:
+                verdict = _judge_alike(state, capture, vector, context, barred)
             shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
             _place(state, capture, verdict, shown, context, echoed)
     after = _standing(state, of)
@@ -246,22 +263,10 @@ def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
-def _judge_anew(state: Memories, capture: Capture, context: Context[HasMemories]) -> Verdict:
-    """Judge a capture without a memory, by its vector if the vector exists."""
-    barred = _set_apart(state, (capture.seq,))
-    verdict = _judge(state, capture, context, barred)
-    vector = context.of.embeddings.of_text(context.settings.embedder, capture)
-    if verdict == WAITING and vector is not None:
-        return _judge_alike(state, capture, vector, context, barred)
-    return verdict
-
-
 def _standing(state: Memories, of: HasMemories) -> dict[str, tuple[Any, ...]]:
     """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
-    return {
-        of.captures.by_seq[it.name].id: (tuple(it.members), tuple(it.echoes), it.canonical)
-        for it in state.by_birth.values()
-    }
+    captures, memories = of.captures.by_seq, state.by_birth.values()
+    return {captures[it.name].id: (tuple(it.members), tuple(it.echoes), it.canonical) for it in memories}
 
 
 def rebuild(state: Memories, of: HasMemories) -> None:
@@ -384,20 +389,6 @@ def _absorb(
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
     early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
     _refresh(state, early, context)
-
-
-def _split(state: Memories, memory: Memory, groups: list[list[Join]], context: Context[HasMemories]) -> None:
-    """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
-    _forget_texts(state, memory, context.of)
-    memory.members, parts = groups[0], [memory]
-    for group in groups[1:]:
-        birth = group[0].seq
-        parts.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], name=birth))
-        state.by_birth[birth] = parts[-1]
-    for part in parts:
-        for member in captures_of(context.of, part.members):
-            _know(state, part, member)
-        _refresh(state, part, context)
 
 
 def _know(state: Memories, memory: Memory, member: Capture) -> None:

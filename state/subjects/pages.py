@@ -7,7 +7,7 @@ hidden as withdrawn texts are. Rendering and checks of the tree are elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -171,10 +171,14 @@ def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[
         case events.Linked(relation=relation) as linked if relation not in events.OF_MEMORIES:
             work.link(linked)
         case events.Forgotten() | events.Restored() | events.Withdrawn() if state.by_birth:
-            work.look(event.body.ids)
+            seqs = (capture.seq for capture in context.of.captures.found(event.body.ids))
+            for birth in dict.fromkeys(state.of_capture[seq] for seq in seqs if seq in state.of_capture):
+                work.look(state.by_birth[birth])
         case _:
             return []
-    work.flip()
+    # A capture hidden and shown again by one event is not recorded.
+    known = dict.fromkeys(context.flipped)
+    context.flipped = [seq for seq in (*known, *work.flipped) if (seq in known) is not (seq in work.flipped)]
     return [
         *(Change("pages", context.scope, state.by_birth[birth].id) for birth in work.rows),
         *(Change("files", context.scope, slug) for slug in work.files if slug),
@@ -191,13 +195,13 @@ class _Work:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
         self.rows: dict[int, None] = {}
         self.files: dict[str, None] = {}
-        self._flipped: dict[int, None] = {}
+        self.flipped: dict[int, None] = {}
 
     def capture(self) -> None:
         """A page with a slug is the next version of the page of that slug, or a new one."""
         capture = self.of.captures.by_seq[self.context.seq]
-        slug = _slug_in(capture)
-        if not slug:
+        slug = None if capture.own is None else capture.own.path
+        if slug is None or not is_slug(slug) or not _is_page(capture):
             return
         page = self.state.at(slug)
         if page is not None:
@@ -248,25 +252,13 @@ class _Work:
             elif self.trust >= link.trust:
                 self._changed_links(page, number, link, on=False)
 
-    def look(self, ids: Iterable[str]) -> None:
-        """Update the shown versions of pages whose captures were hidden or shown."""
-        found = (self.state.of_capture.get(capture.seq) for capture in self.of.captures.found(ids))
-        for birth in dict.fromkeys(found):
-            if birth is not None:
-                self._stand(self.state.by_birth[birth])
-
-    def _stand(self, page: Page) -> None:
+    def look(self, page: Page) -> None:
+        """Update the shown versions of a page with hidden, shown or other steps."""
         standing = PageVersions()
         for step in page.steps:
             if self._lives(step.seq):
                 standing = next_standing(standing, step, self._living(step.base))
         self._show(page, standing, page.versions)
-
-    def flip(self) -> None:
-        """Record the captures finally hidden or shown by the event."""
-        known = dict.fromkeys(self.context.flipped)
-        self.context.flipped = [seq for seq in known if seq not in self._flipped]
-        self.context.flipped += [seq for seq in self._flipped if seq not in known]
 
     def _speak(self, page: Page, by: str, base: int) -> None:
         """Let a capture be the text of a page, unless it is that of another."""
@@ -279,7 +271,7 @@ class _Work:
         is_again = last is not None and last.seq == step.seq and last.base == NOBODY != base
         if last is not None and is_again and self.trust >= last.trust:
             page.steps[-1] = step  # The version that it was written upon is told after it.
-            self._stand(page)
+            self.look(page)
         else:
             self._add(page, step)
 
@@ -300,7 +292,7 @@ class _Work:
             capture = self.of.captures.by_seq.get(seq)
             if capture is not None and capture.hidden is not (seq not in shown):
                 capture.hidden = seq not in shown
-                self._flipped[seq] = None
+                self.flipped[seq] = None
         if did_live is not page.lives:
             self._moved(page)
         elif standing != before:
@@ -422,8 +414,3 @@ def _is_page(capture: Capture) -> bool:
     """Return whether a capture may be a page: one part of a longer text is none."""
     part = None if capture.own is None else capture.own.part
     return capture.kind == "page" and (part is None or part.count == 1)
-
-
-def _slug_in(capture: Capture) -> str:
-    path = capture.own.path if capture.own is not None and _is_page(capture) else None
-    return path if path is not None and is_slug(path) else ""

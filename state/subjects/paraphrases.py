@@ -52,7 +52,11 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
             if embedder == FLOOR:
                 _judge(state, capture, context)
         case Embedded() if context.embedded is not None and event.body.embedder == embedder:
-            _compare(state, of.captures.by_seq[context.embedded], context)
+            capture = of.captures.by_seq[context.embedded]
+            if capture.family is not None and (key := _key(capture, of)) in state.root_of:
+                _put(_indexed(state, context), key, context)
+            elif state.banned:
+                _judge(state, capture, context)
         case Forgotten(ids=ids):
             _count(state, ids, context)
         case Restored(ids=ids):
@@ -88,17 +92,6 @@ def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbedding
         state.times[root] = state.times.get(root, 0) + 1
         if state.times[root] >= BANNING:
             state.banned[root] = max(context.at, state.banned.get(root, context.at))
-
-
-def _compare(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> None:
-    """Take in the first vector of a capture."""
-    if capture.family is None or not state.root_of:
-        return
-    key = _key(capture, context.of)
-    if key in state.root_of:
-        _put(_indexed(state, context), key, context)
-    elif state.banned:
-        _judge(state, capture, context)
 
 
 def _judge(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> None:

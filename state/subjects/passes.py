@@ -5,6 +5,8 @@ A pass starts by these counts. Decisions are stored in `covers`.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
@@ -47,18 +49,29 @@ class Passes(msgspec.Struct, array_like=True):
 
 def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Count captures and decisions; only the counts of the next pass change, no row."""
-    changes: list[Change] = []
+    of, changes = context.of, list[Change]()
     match event.body:
         case Captured():
             _count(state, context.seq, event.sent, context)
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
-            _count_anew(state, event.sent, context)
-            state.aside = {cluster: None for cluster in state.aside if _seen(context.of, cluster) == cluster}
+            # Memories that the ended pass has not read count again: new ones, or left over by a spent budget.
+            state.new = state.confirmed = state.oldest = 0
+            for seq in takewhile(lambda seq: seq >= state.until, reversed(of.captures.ordinals)):
+                _count(state, seq, event.sent, context)
+            state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(of, cluster)}
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
             changes.append(Change("buffer", context.scope, ""))
-        case Decided() as decided:
-            _settle(state, decided, context)
+        case Decided(inputs=inputs, operations=operations, attempt=attempt, reason=reason):
+            cluster = tuple(input.id for input in inputs)
+            state.queued.pop(cluster, None)
+            for operation in () if context.dropped else operations:
+                state.applied[operation.op] = state.applied.get(operation.op, 0) + 1
+            state.failed += reason is not None
+            if reason is not None and attempt < MAX_ATTEMPTS:
+                state.queued[cluster] = attempt, context.seq
+            elif reason is not None:
+                state.aside[tuple((input.id, input.seq) for input in inputs)] = None
     for cluster in context.dropped:
         state.dropped += 1
         state.queued.setdefault(cluster, (0, context.seq))
@@ -77,29 +90,7 @@ def _count(state: Passes, seq: int, sent: int, context: Context[HasMemories]) ->
         state.confirmed += 1
 
 
-def _count_anew(state: Passes, sent: int, context: Context[HasMemories]) -> None:
-    """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
-    state.new = state.confirmed = state.oldest = 0
-    for seq in reversed(context.of.captures.ordinals):
-        if seq < state.until:
-            break
-        _count(state, seq, sent, context)
-
-
-def _settle(state: Passes, decided: Decided, context: Context[HasMemories]) -> None:
-    """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
-    cluster = tuple(input.id for input in decided.inputs)
-    state.queued.pop(cluster, None)
-    for operation in () if context.dropped else decided.operations:
-        state.applied[operation.op] = state.applied.get(operation.op, 0) + 1
-    if decided.reason is None:
-        return
-    state.failed += 1
-    if decided.attempt < MAX_ATTEMPTS:
-        state.queued[cluster] = decided.attempt, context.seq
-    else:
-        state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
-
-
-def _seen(of: HasMemories, cluster: Seen) -> Seen:
-    return tuple((id, memory.canonical) for id, _ in cluster if (memory := memory_of(of, id)) is not None)
+def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
+    """Return whether each memory of a cluster still has the canonical capture that was seen."""
+    memories = [(memory_of(of, id), seq) for id, seq in cluster]
+    return all(memory is not None and memory.canonical == seq for memory, seq in memories)

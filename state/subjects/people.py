@@ -97,11 +97,12 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
     """
     own = key_of_name(capture.actor.name)
     is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
-    found = {} if is_of_agent else {key_of_name(name): name for name in people_named(text)}
-    found |= {} if is_of_agent else {PROJECT_KEY + key_of_name(name): name for name in projects_named(text)}
-    for key in state.told:
-        if is_named(state.known[key].name, text):
-            found[key] = state.known[key].name
+    found: dict[str, str] = {}
+    if not is_of_agent:
+        found |= {key_of_name(name): name for name in people_named(text)}
+        found |= {PROJECT_KEY + key_of_name(name): name for name in projects_named(text)}
+    known = ((key, state.known[key].name) for key in state.told)
+    found |= {key: name for key, name in known if is_named(name, text)}
     for key, name in found.items():
         person = _known(state, name, key) if key != own else None
         if person is None:

@@ -55,18 +55,17 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
-    def close(self, key: Key) -> bool:
-        """Let something be open no longer, and say whether it was."""
-        told = self._told.pop(key, None)
-        for begin in told.begins if told is not None else ():
-            self._begun[begin].remove(key)
-            if not self._begun[begin]:
-                del self._begun[begin]
-        return self.open.pop(key, None) is not None
-
-    def close_all(self, keys: Iterable[Key]) -> bool:
-        """Let all of these be open no longer, and say whether any was."""
-        return sum(map(self.close, dict.fromkeys(keys))) > 0
+    def close(self, keys: Iterable[Key]) -> bool:
+        """Let these be open no longer, and return whether any was."""
+        were_open = len(self.open)
+        for key in keys:
+            self.open.pop(key, None)
+            told = self._told.pop(key, None)
+            for begin in told.begins if told is not None else ():
+                self._begun[begin].remove(key)
+                if not self._begun[begin]:
+                    del self._begun[begin]
+        return len(self.open) < were_open
 
     def near(self, text: str, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the open ends that a text may close."""
@@ -96,13 +95,17 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
     capture = context.of.captures.by_seq[context.seq]
     if capture.hidden or capture.made:
         return []
-    moved = _pass_days(state, capture.at // DAY_US, context.of)
+    day, by_seq, moved = capture.at // DAY_US, context.of.captures.by_seq, False
+    if day > state.day:  # Too old open ends are dropped when a later day begins.
+        state.day = day
+        old = [key for key in state.open if by_seq[key[0]].at // DAY_US < day - OPEN_DAYS]
+        moved = state.close(old)
     # An answer is found by its speaker, which costs less than finding finished work in a text.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
         moved |= _answer(state, capture, event.body.text, context.of)
     if capture.kind in _TELLING and state.open:
         moved |= _end(state, capture, event.body, context.of)
-    if capture.at // DAY_US >= state.day - OPEN_DAYS:
+    if day >= state.day - OPEN_DAYS:
         moved |= _open(state, capture, event.body)
     return [Change("threads", context.scope, "")] if moved else []
 
@@ -111,14 +114,6 @@ def text_of(of: HasCaptures, seq: int, end: OpenEnd) -> str:
     """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
     return open_ends.said_of(of.captures.body(capture).text, end, capture.at)
-
-
-def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
-    """Drop too old open ends when a later day begins."""
-    if day <= state.day:
-        return False
-    state.day, by_seq = day, of.captures.by_seq
-    return state.close_all([it for it in state.open if by_seq[it[0]].at // DAY_US < day - OPEN_DAYS])
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
@@ -139,7 +134,7 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
         ended += [key] if any(open_ends.ends(told, terms) for terms in closing) else []
     if act == "edit" and body.path is not None:
         ended += [key for key in state.open if open_ends.edits(state.told(key, of), body.path)]
-    return state.close_all(ended)
+    return state.close(ended)
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
@@ -167,7 +162,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
             left.append(key)
     if ended or left:
         put_latest(state.waiting, session, tuple(key for key in waiting if key not in (*ended, *left)))
-    return state.close_all(ended)
+    return state.close(ended)
 
 
 def _open(state: Threads, capture: Capture, body: Captured) -> bool:
@@ -184,7 +179,7 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
     for end in found:
         state.open[capture.seq, end.start] = end
         if len(state.open) > MOST_OPEN:
-            state.close(next(iter(state.open)))
+            state.close([next(iter(state.open))])
     waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
     if waits:
         kept = [key for key in state.waiting.get(session, ()) if key in state.open]

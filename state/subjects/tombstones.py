@@ -62,11 +62,22 @@ def ban_of(capture: Capture) -> str:
 
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Apply a capture, or an event that hides or shows texts; record the captures hidden or shown."""
+    """Apply a capture, or an event that hides or shows texts; record the captures hidden or shown.
+
+    A new capture whose id or text is banned is hidden. A person who says a banned text again ends its ban.
+    """
     of, rows = context.of, list[str]()
     match event.body:
         case Captured():
-            _cover(state, of.captures.by_seq[context.seq], context, rows)
+            capture = of.captures.by_seq[context.seq]
+            waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
+            since = state.bans.get(ban_of(capture)) if capture.family else None
+            if waiting is not None:
+                rows.append(f"id:{capture.id}")
+                _ban(state, capture.id, waiting, context, rows)
+            elif since is not None and ends_ban(event.actor.origin, event.body.source, capture.at, since):
+                _ban(state, capture.id, None, context, rows)
+            _look(state, capture, context)
         case Forgotten(ids=ids):
             for id in ids:
                 _ban(state, id, context.at, context, rows)
@@ -108,20 +119,6 @@ def _ban(
     if capture is not None:
         for seq in captures.seqs_of_normal[capture.normal] if capture.family else (capture.seq,):
             _look(state, captures.by_seq[seq], context)
-
-
-def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
-    """Hide a new capture whose id or text is banned; end the ban of a text that a person says again."""
-    waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
-    ban = state.bans.get(ban_of(capture)) if capture.family else None
-    if waiting is not None:
-        rows.append(f"id:{capture.id}")
-        _ban(state, capture.id, waiting, context, rows)
-    elif ban is not None:
-        source = context.of.captures.body(capture).source
-        if ends_ban(capture.actor.origin, source, capture.at, ban):
-            _ban(state, capture.id, None, context, rows)
-    _look(state, capture, context)
 
 
 def _look(state: Tombstones, capture: Capture, context: Context[HasCaptures]) -> None:

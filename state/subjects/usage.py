@@ -10,8 +10,7 @@ the same. Counts are stored by captured id; later folding changes nothing here. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 
@@ -91,55 +90,82 @@ class Usage(msgspec.Struct, dict=True, array_like=True):
 
 
 def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Change]:
-    """Apply a `recalled`, a `used` or a turn; record the seqs of the captures reported or found to be used.
+    """Apply a `recalled`, a `used` or a turn; record the seqs of captures reported or found to be used."""
+    of, scope = context.of, context.scope
+    match event.body:
+        case Recalled() as recalled:
+            return _take_recall(state, event, recalled, context)
+        case Used() as reported:
+            others = _take_report(state, reported, context)
+            changes = [Change("uses", scope, other_row_id(id)) for id in others]
+        case Captured(kind="turn"):
+            context.used, changes = _judge(state, of.captures.by_seq[context.seq], of), []
+        case _:
+            return []
+    for seq in context.used:
+        _count_used(state.own.setdefault(seq, Use()), context.at)
+        state.moved[seq] = None
+        changes.append(Change("uses", scope, of.captures.by_seq[seq].id))
+        if seq in of.memories.birth_of:  # The row of a memory says how often and when it was used.
+            changes.append(row_of_unit(scope, of, of.memories.birth_of[seq]))
+    return changes
+
+
+def _take_recall(
+    state: Usage, event: Event, recalled: Recalled, context: Context[HasMemories]
+) -> list[Change]:  # fmt: skip
+    """Count a recall's results, unless a start's, and let the recall wait for its session's answer.
+
+    Returns the memories whose order changes, as it does at powers of two.
+    """
+    captures, session, results = context.of.captures, event.session, dict.fromkeys(recalled.results)
+    start, risen = unasked_by(recalled.lanes) == "start", list[Change]()
+    for id in () if start else results:
+        seq = captures.seq_of(id)
+        if seq is not None:
+            use = state.own.setdefault(seq, Use())
+            use.recalled += 1
+            state.moved[seq] = None
+            if use.recalled & (use.recalled - 1) == 0 and context.of.memories.of(seq) is not None:
+                risen.append(Change("standing", context.scope, captures.by_seq[seq].id))
+        elif not captures.has_event(id):
+            state.others.setdefault(id, Use()).recalled += 1
+    if session is not None:
+        # The session's own captures are known to its agent without a recall.
+        others = tuple(capture.seq for capture in captures.found(results) if capture.session != session)
+        end, seqs = context.at + TURN_US, others[:SHOWN_RESULTS]
+        shown = Shown(event.id, context.at, end, recalled.query, seqs, start=start)
+        before = state.shown.get(session, ())
+        alike = (*(one for one in before if one.start is start), shown)
+        kept = alike[-1 if start else -SHOWN_RECALLS :]  # The oldest of its kind goes beyond the limit.
+        put_latest(state.shown, session, (*(one for one in before if one.start is not start), *kept))
+    return risen
+
+
+def _take_report(state: Usage, reported: Used, context: Context[HasMemories]) -> list[str]:
+    """Find the captures that a report names and no report on the recall named before; return the other ids.
 
     An id that is neither captured here nor another event's is taken for one of `global`. Erased ids do not
     count.
     """
-    changes: list[Change] = []
-    match event.body:
-        case Recalled(query=query, results=results, lanes=lanes):
-            start = unasked_by(lanes) == "start"
-            changes += [] if start else _count_recalled(state, results, context)
-            if event.session is not None:
-                told_of = context.of.captures.found(dict.fromkeys(results))
-                # The session's own captures are known to its agent without a recall.
-                others = tuple(capture.seq for capture in told_of if capture.session != event.session)
-                end, seqs = context.at + TURN_US, others[:SHOWN_RESULTS]
-                _show(state, event.session, Shown(event.id, context.at, end, query, seqs, start=start))
-        case Used(ids=ids, recall=recall):
-            found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
-            for id, seq in found:
-                if seq is None and not context.of.captures.has_event(id):
-                    _count_used(state.others.setdefault(id, Use()), context.at)
-            told = [seq for _, seq in found if seq is not None]
-            known = _mark(state, recall, told)
-            context.used = [seq for seq in told if seq not in known]
-            others_used = (other_row_id(id) for id, _ in found if id in state.others)
-            changes += [Change("uses", context.scope, id) for id in others_used]
-        case Captured(kind="turn"):
-            context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)
-        case _:
-            return changes
-    for seq in context.used:
-        _count_used(state.own.setdefault(seq, Use()), context.at)
-        state.moved[seq] = None
-        changes.append(Change("uses", context.scope, context.of.captures.by_seq[seq].id))
-        if seq in context.of.memories.birth_of:  # The row of a memory says how often and when it was used.
-            changes.append(row_of_unit(context.scope, context.of, context.of.memories.birth_of[seq]))
-    return changes
-
-
-def _show(state: Usage, session: str, shown: Shown) -> None:
-    """Let a recall wait for its session's answer; drop the oldest of its kind beyond the limit."""
-    before = state.shown.get(session, ())
-    others = tuple(one for one in before if one.start is not shown.start)
-    alike = (*(one for one in before if one.start is shown.start), shown)
-    put_latest(state.shown, session, others + alike[-1 if shown.start else -SHOWN_RECALLS :])
+    captures, found = context.of.captures, dict.fromkeys(reported.ids)
+    for id in found:
+        if captures.get(id) is None and not captures.has_event(id):
+            _count_used(state.others.setdefault(id, Use()), context.at)
+    told, known = [capture.seq for capture in captures.found(found)], tuple[int, ...]()
+    recalls = (shown for shown in chain.from_iterable(state.shown.values()) if shown.id == reported.recall)
+    for shown in islice(recalls, 1):
+        known = shown.used
+        shown.used = (*known, *(seq for seq in told if seq not in known))
+    context.used = [seq for seq in told if seq not in known]
+    return [id for id in found if id in state.others]
 
 
 def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
-    """Apply a turn; return the seqs shown to its session whose content the turn carries."""
+    """Apply a turn; return the seqs shown to its session whose content the turn carries.
+
+    Those counted for any of the recalls before are left out.
+    """
     if turn.session is None:
         return []
     waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]
@@ -151,39 +177,19 @@ def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
     if turn.actor.origin not in ANSWERING or not any(shown.seqs for shown in waiting):
         return []
     _count_words(state, of, turn.seq)
-    return list(_carried(state, turn, waiting, of))
-
-
-def _carried(state: Usage, turn: Capture, waiting: Sequence[Shown], of: HasMemories) -> Iterator[int]:
-    """Yield the recalls' results carried by an answer and not counted for any of the recalls before."""
-    asked = [_text(seq, of) for seq in state.asked.get(turn.session or "", ())]
+    asked = [_text(seq, of) for seq in state.asked.get(turn.session, ())]
     common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
     answer, counted = answer_of(_text(turn.seq, of)), dict.fromkeys(chain(*(shown.used for shown in waiting)))
+    found = []
     for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
         if seq in counted or carries(answer, _text(seq, of), common, state.frequency, state.texts):
+            found += [] if seq in counted else [seq]
             for shown in waiting:
                 if seq in shown.seqs and seq not in shown.used:
                     shown.used = (*shown.used, seq)
-            if seq not in counted:
-                yield seq
     for shown in waiting:
         shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
-
-
-def _count_recalled(state: Usage, results: Iterable[str], context: Context[HasMemories]) -> list[Change]:
-    """Count the results of a recall; return the memories whose order changes, as it does at powers of two."""
-    of, risen = context.of, list[Change]()
-    for id in dict.fromkeys(results):
-        seq = of.captures.seq_of(id)
-        if seq is not None:
-            use = state.own.setdefault(seq, Use())
-            use.recalled += 1
-            state.moved[seq] = None
-            if use.recalled & (use.recalled - 1) == 0 and of.memories.of(seq) is not None:
-                risen.append(Change("standing", context.scope, of.captures.by_seq[seq].id))
-        elif not of.captures.has_event(id):
-            state.others.setdefault(id, Use()).recalled += 1
-    return risen
+    return found
 
 
 def _count_used(use: Use, at: int) -> None:
@@ -191,16 +197,6 @@ def _count_used(use: Use, at: int) -> None:
     use.last = at if use.last is None else max(use.last, at)
     recent = (time for time in (*use.times, at) if use.last - time <= HOT_WINDOW_US)
     use.times = tuple(sorted(recent))[-MAX_TIMES:]
-
-
-def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
-    """Add seqs to the used results of a recall, by any reporter; return the results counted before."""
-    for shown in chain.from_iterable(state.shown.values()):
-        if shown.id == recall:
-            before = shown.used
-            shown.used = (*before, *(seq for seq in seqs if seq not in before))
-            return before
-    return ()
 
 
 def _count_words(state: Usage, of: HasMemories, end: int) -> None:

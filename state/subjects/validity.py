@@ -129,8 +129,7 @@ def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
 
 
 def _living(of: HasMemories, births: Iterable[int]) -> list[Memory]:
-    found = (of.memories.by_birth.get(birth) for birth in births)
-    return [memory for memory in found if memory is not None and memory.lives]
+    return [memory for memory in of.memories.at(births) if memory.lives]
 
 
 def ties_of(state: Validity, birth: int) -> tuple[int, ...]:
@@ -189,20 +188,31 @@ def is_told(of: HasValidity, memory: Memory, beside: Memory) -> bool:
 
 def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
     """Compare memories with a new text, apply statements about memories, and return the changed rows."""
-    of, touched = context.of, dict[int, None]()
-    if isinstance(event.body, Linked) and event.body.relation in OF_MEMORIES:
-        _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
-    elif isinstance(event.body, Settled) and event.actor.origin in PEOPLE:
-        _take_answer(state, event.body, context.seq, of, touched)
+    of, touched, trust = context.of, dict[int, None](), TRUST[event.actor.origin]
+    match event.body:
+        case Linked(id=id, relation=relation, to=to, on=on) if relation in OF_MEMORIES:
+            before = state.said.get(id)
+            if before is None or not before.settled or trust >= TRUST["user"]:
+                word = LastStatement(context.seq, relation, to, trust) if on else None
+                _put_word(state, id, word, of, touched)
+        case Settled(ids=ids, keep=keep) if event.actor.origin in PEOPLE:
+            for id in ids:  # A kept memory holds, any other was replaced by a kept one.
+                relation, to = ("holds", None) if id in keep else ("replaced_by", keep[0])
+                word = LastStatement(context.seq, relation, to, TRUST["operator"], settled=True)
+                _put_word(state, id, word, of, touched)
     births = [memory.birth for memory in memories_of(of, context.touched)]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
-    for birth in births if state.said else ():
-        _touch_by_word(state, birth, of, touched)
+    for birth in births if state.said else ():  # The memories named in statements about it are touched too.
+        for own in ids_of(of, of.memories.by_birth[birth].joins):
+            told = state.said.get(own)
+            named = () if told is None or told.to is None else (told.to,)
+            for other in memories_of(of, (*named, *state.replacing.get(own, ()))):
+                _touch(state, other.birth, touched)
     families = [of.captures.by_seq[birth].family for birth in (*touched, *births)]
     for family in REPLACING:
         if family in families:
             _choose_current(state, family, of, touched)
-    found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
+    found = of.memories.at(touched)
     # Daily logs mark replaced entries.
     seqs = (join.seq for memory in found for join in memory.joins)
     entries = dict.fromkeys(id for seq in seqs for id in entries_with(of, seq))
@@ -224,25 +234,6 @@ def rebuild(state: Validity, of: HasValidity) -> None:
 
 
 # --- Statements about memories ---
-
-
-def _take_word(
-    state: Validity, linked: Linked, seq: int, trust: int, of: HasValidity, touched: dict[int, None]
-) -> None:
-    before = state.said.get(linked.id)
-    if before is not None and before.settled and trust < TRUST["user"]:
-        return
-    word = LastStatement(seq, linked.relation, linked.to, trust) if linked.on else None
-    _put_word(state, linked.id, word, of, touched)
-
-
-def _take_answer(
-    state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]
-) -> None:  # fmt: skip
-    """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
-    for id in settled.ids:
-        relation, to = ("holds", None) if id in settled.keep else ("replaced_by", settled.keep[0])
-        _put_word(state, id, LastStatement(seq, relation, to, TRUST["operator"], True), of, touched)
 
 
 def _put_word(
@@ -277,11 +268,14 @@ def _said_of(of: HasValidity, memory: Memory) -> LastStatement | None:
     if any(word.settled for word in found):
         found = [word for word in found if word.trust >= TRUST["user"]]
     for word in sorted(found, key=lambda word: -word.seq):
+        other = None if word.to is None else memory_of(of, word.to)
         if word.to is None:
             return word
-        other = memory_of(of, word.to)
-        is_there = other is not None and other is not memory and other.lives
-        if other is not None and is_there and not _is_turned_round(of, word, memory, other):
+        if other is None or other is memory or not other.lives:
+            continue
+        least = TRUST["user"] if word.settled else 0
+        later = (it for it in _words(of, other) if it.seq > word.seq and it.trust >= least)
+        if not any(it.to is not None and memory_of(of, it.to) is memory for it in later):
             return word
     return None
 
@@ -292,32 +286,25 @@ def _words(of: HasValidity, memory: Memory) -> list[LastStatement]:
     return [said[id] for id in ids_of(of, memory.joins) if id in said and said[id].trust >= least]
 
 
-def _is_turned_round(of: HasValidity, word: LastStatement, memory: Memory, other: Memory) -> bool:
-    """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
-    least = TRUST["user"] if word.settled else 0
-    later = (it for it in _words(of, other) if it.seq > word.seq and it.trust >= least)
-    return any(it.to is not None and memory_of(of, it.to) is memory for it in later)
-
-
-def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Touch a memory with statements about it, and the memories named in the statements."""
-    ids = ids_of(of, of.memories.by_birth[birth].joins)
-    said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
-    for other in memories_of(of, (*said, *(other for id in ids for other in state.replacing.get(id, ())))):
-        _touch(state, other.birth, touched)
-
-
 # --- Conclusions from the texts ---
 
 
 def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
-    """Compare memories with a new canonical text; forget memories without one."""
+    """Compare memories with a new canonical text; forget the ties of memories without one."""
     spoken = {birth: _spoken(of, birth) for birth in births}
     anew = {birth: canonical for birth, canonical in spoken.items() if canonical != state.judged.get(birth)}
     for birth in spoken:
         _touch(state, birth, touched)
     for birth in anew:
-        _forget(state, birth, of)
+        if state.judged.pop(birth, None) is None:
+            continue
+        if state._sharing is not None:
+            state._sharing[of.captures.by_seq[birth].family or ""].drop(birth)
+        for ties, others in ((state.newer, state.older), (state.older, state.newer)):
+            for other in ties.pop(birth, ()):
+                del others[other][birth]
+                if not others[other]:
+                    del others[other]
     compared = {birth: canonical for birth, canonical in anew.items() if canonical is not None}
     state.judged |= compared
     if state._sharing is not None:
@@ -344,24 +331,13 @@ def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
     touched |= dict.fromkeys((birth, *near, *(far for other in near for far in ties_of(state, other))))
 
 
-def _forget(state: Validity, birth: int, of: HasValidity) -> None:
-    """Take a memory out, because nothing of it lives or another text speaks for it."""
-    if state.judged.pop(birth, None) is None:
-        return
-    if state._sharing is not None:
-        state._sharing[of.captures.by_seq[birth].family or ""].drop(birth)
-    for ties, others in ((state.newer, state.older), (state.older, state.newer)):
-        for other in ties.pop(birth, ()):
-            del others[other][birth]
-            if not others[other]:
-                del others[other]
-
-
 def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Tie a memory to the memories with another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
-    sharing = _sharing_of(state, own.family or "", of)
-    for near in _living(of, sharing.near(memory.birth, COMPARED)):
+    if state._sharing is None:  # The texts are taken in when first needed, after a start and a restore alike.
+        state._sharing = {family: Sharing() for family in FAMILIES.values()}
+        _share(state._sharing, state.judged, of)
+    for near in _living(of, state._sharing[own.family or ""].near(memory.birth, COMPARED)):
         birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
         # Two homes may have two keys, under which one secret has two placeholders.
@@ -372,14 +348,6 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
                 "contradicted" if _trust(newer) < _trust(older) else "replaced" if found.whole else "in part"
             )
             state.older.setdefault(second, {})[first] = None
-
-
-def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
-    """Return the texts of a family, taken in when first needed, after a start and a restore alike."""
-    if state._sharing is None:
-        state._sharing = {family: Sharing() for family in FAMILIES.values()}
-        _share(state._sharing, state.judged, of)
-    return state._sharing[family]
 
 
 def _share(sharing: dict[str, Sharing], judged: dict[int, int], of: HasCaptures) -> None:
@@ -401,11 +369,17 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
-    """Set the goal or plan in force: the last that holds and contradicts no memory with more trust."""
+    """Set the goal or plan in force: the last that holds and contradicts no memory with more trust.
+
+    One stated to hold comes last, then one stated by a person, then by time and seq.
+    """
     births = (birth for birth in state.judged if of.captures.by_seq[birth].family == family)
-    aims = [of.memories.by_birth[birth] for birth in births]
-    valid = (it for it in aims if it.lives and holds(of, it) and contradicted(of, it) is None)
-    last = {memory.birth: _last_said(of, memory) for memory in valid}
+    last: dict[int, tuple[bool, bool, int, int]] = {}
+    for aim in (of.memories.by_birth[birth] for birth in births):
+        if aim.lives and holds(of, aim) and contradicted(of, aim) is None:
+            word, shown = _said_of(of, aim), shown_of(of, aim.members)
+            said = max((it.actor.origin in PEOPLE, it.at, it.seq) for it in shown)
+            last[aim.birth] = word is not None and word.to is None, *said
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
     if after is None:
         state.current.pop(family, None)
@@ -413,10 +387,3 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
         state.current[family] = after
     if before != after:
         touched |= {birth: None for birth in (before, after) if birth is not None}
-
-
-def _last_said(of: HasValidity, memory: Memory) -> tuple[bool, bool, int, int]:
-    """Return the sort key of the aim in force: stated to hold, stated by a person, time, seq."""
-    word = _said_of(of, memory)
-    said = ((it.actor.origin in PEOPLE, it.at, it.seq) for it in shown_of(of, memory.members))
-    return word is not None and word.to is None, *max(said)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.own_words import is_question
+from memtape.state.text.reading import read
 
 MONTHS = "january february march april may june july august september october november december".split()
 _TIMES, _NUMBERS = map(word_list, ("words of a time", "words of a number"))
@@ -101,7 +101,7 @@ def is_about_answers(query: str) -> bool:
 
 def questions(prompt: str) -> list[str]:
     """Return the questions of a prompt, in order."""
-    return list(filter(is_question, _sentences(prompt)))
+    return [it.said for it in read(prompt).shown if is_question(it.said)]
 
 
 def only_asks(text: str) -> bool:
@@ -109,8 +109,8 @@ def only_asks(text: str) -> bool:
 
     A sentence that states a fact before it asks ("I moved it, where is it?") does not only ask.
     """
-    sentences = _sentences(text)
-    return bool(sentences) and all(map(_asks, sentences))
+    sentences = read(text).shown
+    return bool(sentences) and all(_asks(it.said) for it in sentences)
 
 
 def _asks(sentence: str) -> bool:
@@ -120,10 +120,6 @@ def _asks(sentence: str) -> bool:
         return True
     asks = is_question(sentence) or _CUES.asks_bare.match(sentence) is not None
     return asks and _CLAUSE.search(sentence) is None
-
-
-def _sentences(text: str) -> list[str]:
-    return [sentence for part in SENTENCE_END.split(text) if (sentence := part.strip())]
 
 
 def first_person(query: str, speakers: Iterable[str]) -> str:

@@ -18,16 +18,8 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, phrases, word_list
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order, orders_of
-from memtape.state.text.own_words import (
-    MOST_CHARS,
-    asks,
-    own_words,
-    remembered,
-    sentences,
-    set_off_left_out,
-    unquoted,
-    words_in,
-)
+from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
+from memtape.state.text.reading import HIDDEN, Reading, read, remembered, words_in
 
 MOST_REMEMBERED = 16_384
 """Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
@@ -93,10 +85,9 @@ def heard_in(text: str) -> Heard:
     """
     if not (may_order(text) or may_instruct(text)):
         return NOTHING_HEARD
-    own = own_words(text)
-    if not own:
-        return Heard(doubted=_standing_in(set_off_left_out(text))[:MOST_DOUBTED])
-    return Heard(_standing_in(own), orders_of(own))
+    reading = read(text)
+    standing = _standing_in(reading)
+    return Heard(standing, orders_of(reading)) if is_own(reading) else Heard(doubted=standing[:MOST_DOUBTED])
 
 
 def is_for_all_projects(sentence: str) -> bool:
@@ -109,18 +100,17 @@ def same_instruction(text: str) -> str:
     return normal_text(text).strip(" .!。！").casefold()
 
 
-def _standing_in(text: str) -> tuple[str, ...]:
-    found, before, place = list[str](), -1, 0
-    for sentence in sentences(text):
-        start = text.find(sentence, place)
-        place = max(place, start + len(sentence))
-        if sets_standing(sentence):
-            leans = cues("statements").leans_on.search(sentence)
-            if leans is None or ":" in sentence[leans.end() :]:
-                found.append(sentence)
-            elif before >= 0 and start >= 0 and not orders_of(leant_on := text[before:start].strip()):
-                found = [*(it for it in found if it != leant_on), text[before:place]]
-        before = start
+def _standing_in(reading: Reading) -> tuple[str, ...]:
+    found, before = list[str](), None
+    for sentence in reading.shown:
+        if sets_standing(sentence.said):
+            leans = cues("statements").leans_on.search(sentence.said)
+            if leans is None or ":" in sentence.said[leans.end() :]:
+                found.append(sentence.said)
+            elif before is not None and not is_order(unquoted(before.said)):
+                both = reading.unblocked[before.start : sentence.end]
+                found = [it for it in found if it != before.said] + [both] * (HIDDEN not in both)
+        before = sentence
     return tuple(found)
 
 

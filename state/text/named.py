@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.statements import HIDDEN, MOST_TURN_CHARS, without_code
+from memtape.state.text.reading import HIDDEN, MOST_READ_CHARS, read
 
 NAME_CHARS = 60
 PROJECT_KEY = "\x1f"
@@ -28,9 +28,7 @@ def key_of_name(name: str) -> str:
 
 def people_named(text: str) -> list[str]:
     """Return the names of people that a text gives, each once, in their order."""
-    if len(text) > MOST_TURN_CHARS:
-        return []
-    return list(dict.fromkeys(_names(without_code(text))))
+    return [] if len(text) > MOST_READ_CHARS else list(dict.fromkeys(_names(read(text).prose)))
 
 
 def is_named(name: str, text: str) -> bool:
@@ -42,9 +40,9 @@ def is_named(name: str, text: str) -> bool:
 
 def projects_named(text: str) -> list[str]:
     """Return the names of projects that a text gives, each once, in their order."""
-    if len(text) > MOST_TURN_CHARS:
+    if len(text) > MOST_READ_CHARS:
         return []
-    names = (found["name"] or found["after"] for found in _CUES.project.finditer(without_code(text)))
+    names = (found["name"] or found["after"] for found in _CUES.project.finditer(read(text).prose))
     return list(dict.fromkeys(name for name in names if name not in _NO_NAME))
 
 
@@ -69,7 +67,7 @@ _HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
 
 def named_files(text: str) -> list[str]:
     """Return the files named in a text, each once, in order of first mention."""
-    plain = _CUES.address.sub(" ", without_code(text)).replace(HIDDEN, " ")
+    plain = _CUES.address.sub(" ", read(text).prose).replace(HIDDEN, " ")
     return list(dict.fromkeys(path for path in _CUES.path.findall(plain) if _is_file(path)))
 
 

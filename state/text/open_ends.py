@@ -15,17 +15,14 @@ from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.named import named_files
 from memtape.state.text.own_words import is_question
+from memtape.state.text.reading import read, sentences
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
     MOST_STATEMENTS,
-    MOST_TURN_CHARS,
     dated,
     has_identifier,
-    sentence_spans,
-    sentences,
     stated_in,
-    without_code,
 )
 from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
@@ -63,9 +60,7 @@ def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list
 
     A question counts if another speaker is `heard`. An agent's question must end the turn, and offer nothing.
     """
-    if len(text) > MOST_TURN_CHARS:
-        return []
-    said = sentence_spans(text)
+    said = [it for it in read(text).shown if not it.is_output]
     if of_agent:
         found = [OpenEnd("promise", it.start, it.end) for it in said if _is_promise(it.said)][-1:]
         said = [it for it in said[-1:] if text.rstrip().endswith(it.said[-1:])]
@@ -124,19 +119,19 @@ def may_end(told: ClosingSigns, lowered: str) -> bool:
 
 
 def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[frozenset[str], bool]]:
-    """Yield the terms of each sentence except questions, of the lines that may close an open end.
+    """Yield the terms of each sentence except questions, of a text that may close an open end.
 
     Each comes with whether the sentence reports a finished action.
     """
-    if len(text) > MOST_TURN_CHARS:
-        return
-    for line in without_code(text).split("\n"):
-        lowered = line.lower()
-        if any(may_end(told, lowered) for told in open_now):
-            for said in sentences(line):
-                if len(said) <= MOST_CHARS and "?" not in said and not _CUES.unknown.search(said):
-                    is_done = _CUES.done.search(said) is not None and not _CUES.not_done.search(said)
-                    yield frozenset(terms(said, ENGLISH)), is_done
+
+    def may_close(said: str) -> bool:
+        lowered = said.lower()
+        return any(may_end(told, lowered) for told in open_now)
+
+    for said in filter(may_close, sentences(text) if may_close(text) else ()):
+        if len(said) <= MOST_CHARS and "?" not in said and not _CUES.unknown.search(said):
+            is_done = _CUES.done.search(said) is not None and not _CUES.not_done.search(said)
+            yield frozenset(terms(said, ENGLISH)), is_done
 
 
 def ends(told: ClosingSigns, done: frozenset[str]) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from memtape.state.text.lexicon import SEARCH_STOP, cues, word_list
-from memtape.state.text.own_words import MOST_CHARS, asks, sentences, unquoted
+from memtape.state.text.own_words import MOST_CHARS, asks, unquoted
+from memtape.state.text.reading import Reading
 from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
 
 _CUES = cues("orders")
@@ -24,11 +25,11 @@ _NAMES_NOTHING = SEARCH_STOP | word_list("words of an order that name nothing")
 """Words that alone name nothing."""
 
 
-def orders_of(own: str) -> tuple[str, ...]:
-    """Return the orders about memory among the sentences of a sender's own words."""
-    if not may_order(own):
+def orders_of(reading: Reading) -> tuple[str, ...]:
+    """Return the orders about memory among the sentences of a text in its sender's voice."""
+    if not may_order(reading.text):
         return ()
-    found = ((sentence, unquoted(sentence)) for sentence in sentences(own) if len(sentence) <= MOST_CHARS)
+    found = ((it.said, unquoted(it.said)) for it in reading.shown if len(it.said) <= MOST_CHARS)
     return tuple(sentence for sentence, said in found if is_order(said) and not asks(said))
 
 

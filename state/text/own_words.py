@@ -8,98 +8,46 @@ is. `polarity` decides whether own words are an instruction.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import wraps
-from hashlib import blake2b
-from typing import TypeVar
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues
-from memtape.state.text.normal import SENTENCE_END
+from memtape.state.text.reading import HIDDEN, MOST_READ_CHARS, Reading
 
-ResultT = TypeVar("ResultT")
-
-MOST_READ_CHARS = 20_000
-"""A longer text is pasted as a whole, and is not looked at."""
-MOST_REMEMBERED = 1_024
-"""A text is asked about by each rule on instructions, and once for each of its statements."""
 MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
-"""The size of the longest text of a person's own, without the blocks that are set off."""
+"""The size of the longest text of a person's own, without its blocks."""
 
 _CUES = cues("own_words")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
-_RUN = re.compile(r"[^\W_]+")
 _LONG_QUOTE_CHARS = 60
-_BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 _QUESTION = lazy(r"[?？؟][\"'”’»)\]*_]*\Z|(?:か|吗|呢)[。！]?\Z")
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
+_BLOCK = lazy(rf"{HIDDEN}(?:[{HIDDEN}\n]*{HIDDEN})?")
 
 
-def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
-    """Return a decorator that caches a pure function's results for the last `most` new texts.
-
-    The keys are digests, so that a long text takes no more memory than a short one.
-    """
-
-    def of(make: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
-        made: dict[bytes, ResultT] = {}
-
-        @wraps(make)
-        def again(text: str) -> ResultT:
-            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            try:
-                return made[key]
-            except KeyError:
-                result = make(text)
-            if len(made) >= most:
-                made.pop(next(iter(made), key), None)
-            made[key] = result
-            return result
-
-        return again
-
-    return of
+def own_sentences(reading: Reading) -> list[str]:
+    """Return the sentences in the voice of a text's sender; none in doubt."""
+    return [it.said for it in reading.shown] if is_own(reading) else []
 
 
-@remembered(MOST_REMEMBERED)
-def own_words(text: str) -> str:
-    """Return the part of a text in its sender's voice; empty in doubt."""
-    if len(text) > MOST_READ_CHARS:
-        return ""
-    said = _CUES.block.sub("\n", text)
-    is_set_off = said != text
+def is_own(reading: Reading) -> bool:
+    """Return whether a text, without its blocks, is in its sender's voice; in doubt it is not."""
+    if len(reading.text) > MOST_READ_CHARS:
+        return False
+    said = _BLOCK.sub("\n", reading.unblocked)
     quotes = _CUES.quoted.findall(said)
     if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in quotes):
-        return ""
+        return False
     bare = _CUES.quoted.sub(" QUOTED ", said).replace("’", "'").strip()
-    pieces = sentences(bare)
-    is_long = len(bare) > MOST_CHARS or len(pieces) > MOST_SENTENCES
-    if is_long or sum(map(bool, map(str.strip, bare.split("\n")))) > MOST_LINES:
-        return ""
-    if _CUES.of_a_record.search(bare) or _CUES.salutation.search(bare):
-        return ""
-    if is_set_off:  # A sentence that introduces a block may name the block's author.
+    if len(bare) > MOST_CHARS or sum(map(bool, map(str.strip, bare.split("\n")))) > MOST_LINES:
+        return False
+    pieces = [unquoted(it.said) for it in reading.shown]
+    if len(pieces) > MOST_SENTENCES or _CUES.of_a_record.search(bare) or _CUES.salutation.search(bare):
+        return False
+    if said != reading.text:  # A sentence that introduces a block may name the block's author.
         pieces = [piece for piece in pieces if not piece.endswith(":")]
     elif _PARAGRAPHS.search(bare) or any(map(_is_about_a_text, pieces)):
-        return ""
-    return "" if any(_CUES.attributed.search(_CUES.of_its_own.sub(" ", piece)) for piece in pieces) else said
-
-
-def set_off_left_out(text: str) -> str:
-    """Return a text without the blocks that are set off: possible own words; empty for a very long text."""
-    return "" if len(text) > MOST_READ_CHARS else _CUES.block.sub("\n", text)
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text without its quoted lines, fences and bullets."""
-    pieces = SENTENCE_END.split(_CUES.block.sub("\n", text))
-    found = (_BULLET.sub("", piece).strip() for piece in pieces)
-    return [sentence for sentence in found if sentence]
-
-
-def words_in(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text, in small letters."""
-    return _RUN.findall(text.lower())
+        return False
+    return not any(_CUES.attributed.search(_CUES.of_its_own.sub(" ", piece)) for piece in pieces)
 
 
 def unquoted(sentence: str) -> str:

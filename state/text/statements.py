@@ -8,17 +8,17 @@ suppositions. The patterns are in `cues.txt`. The capture of statements is elsew
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text.instructions import may_instruct, sets_standing
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.normal import SENTENCE_END
+from memtape.state.text.markdown import without_markup
 from memtape.state.text.orders import is_order, may_order
-from memtape.state.text.own_words import is_question, own_words, words_in
+from memtape.state.text.own_words import is_own, is_question
 from memtape.state.text.polarity import polarity
+from memtape.state.text.reading import HIDDEN, Sentence, read, sentences, words_in
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
@@ -31,24 +31,13 @@ LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
 LEAST_CLAUSE_WORDS = 7
 """Words before a turn to a question that make a statement of their own."""
-MOST_TURN_CHARS = 20_000
-"""A longer turn is something pasted."""
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
 
 _STATING = word_list("words of a statement")
-HIDDEN = "\x00"
-"""The placeholder of a character of code, or of a long quotation."""
-
-_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.I)
-_CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
-"""A longer quotation is another author's text."""
 _CUES = cues("statements")
-_MARKS = lazy(r"[\s\-*+•·>#]*(?:\d{1,2}[.)]\s+|\[[ xX]\]\s*)?[\s*_]*")
 _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|«[^»\n]{3,}»")
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
-_DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
-_LINE = lazy(r"[^\n]+")
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _DAYS = {"tomorrow": 1, "yesterday": -1, "last night": -1}
 _DAYS |= {"day after tomorrow": 2, "day before yesterday": -2}
@@ -63,14 +52,6 @@ class Statement(NamedTuple):
     end: int
 
 
-class SentenceSpan(NamedTuple):
-    """A sentence as said, from `start` to `end` of its turn."""
-
-    start: int
-    end: int
-    said: str
-
-
 def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn of a time in microseconds UTC, in their order.
 
@@ -78,21 +59,22 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     identifier: its promises, preferences and advice do not bind.
     """
     found = stated_in(text, at, of_agent=of_agent)
-    own = text if of_agent or not found else own_words(text)
-    return [made for made in found if text[made.start : made.end] in own][:MOST_STATEMENTS]
+    return found[:MOST_STATEMENTS] if of_agent or not found or is_own(read(text)) else []
 
 
 def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn, including those that may be in another author's words."""
-    if len(text) > MOST_TURN_CHARS or not (of_agent or _may_state(text)):
+    if not (of_agent or _may_state(text)):
         return []
-    said = without_code(text)
+    reading = read(text)
     found: list[Statement] = []
-    before: SentenceSpan | None = None
-    for sentence in _sentences(said):
-        made = _statement(said, sentence, before, at, of_agent)
+    before: Sentence | None = None
+    for sentence in map(_until_asked, reading.sentences):
+        if sentence.is_output:
+            continue
+        made = _statement(reading.prose, sentence, before, at, of_agent)
         if made is not None and found and made.start < found[-1].end:
-            made = _joined(said, found, made, at)
+            made = _joined(reading.prose, found, made, at)
         if made is not None:
             found.append(made)
         before = sentence
@@ -104,16 +86,6 @@ def _may_state(text: str) -> bool:
     if not text.replace("’", "'").isascii() or "[ ]" in text or may_identify(text):
         return True
     return not _STATING.isdisjoint(words_in(text)) or may_order(text) or may_instruct(text)
-
-
-def sentence_spans(text: str) -> list[SentenceSpan]:
-    """Return the sentences of a turn, except those with code."""
-    return [it for it in _sentences(without_code(text), whole=True) if HIDDEN not in it.said]
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a turn, each on one line, except those with code."""
-    return [" ".join(sentence.said.split()) for sentence in sentence_spans(text)]
 
 
 def asked(text: str) -> list[str]:
@@ -161,10 +133,10 @@ _MONDAY = 3
 
 
 def _statement(
-    text: str, sentence: SentenceSpan, before: SentenceSpan | None, at: int, of_agent: bool
+    text: str, sentence: Sentence, before: Sentence | None, at: int, of_agent: bool
 ) -> Statement | None:
     said = sentence.said
-    if not len(_WORD.findall(said)) >= LEAST_WORDS or len(said) > MOST_CHARS:
+    if len(said) > MOST_CHARS or not (of_agent or _may_state(said)) or len(_WORD.findall(said)) < LEAST_WORDS:
         return None
     start, label = sentence.start, _label(said, of_agent)
     if label is None:
@@ -208,7 +180,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
     """Return the label of a sentence, None if it is not worth storing."""
     if _CUES.remember.search(said) and not of_agent:
         return "remember"
-    bare = _QUOTED.sub(" QUOTED ", said)
+    bare = _QUOTED.sub(" QUOTED ", said if of_agent else without_markup(said))
     if of_agent:
         return _of_agent(bare)
     is_standing = sets_standing(bare) or is_order(bare)
@@ -272,40 +244,10 @@ def may_identify(text: str) -> bool:
     return _CUES.may_identify.search(text) is not None
 
 
-def without_code(text: str) -> str:
-    """Return a turn with `HIDDEN` in the place of each character of code and of long quotations."""
-    for pattern, marks in ((_FENCE, ("```", "~~~", "<")), (_CITED, ('"', "“", "„", "«"))):
-        if not any(map(text.__contains__, marks)):  # Most turns have none.
-            continue
-        text = pattern.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
-    return text
-
-
-def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
-    """Yield the sentences of a turn without its code, and no quoted lines or output of tools.
-
-    They end where they turn to a question, unless they are wanted `whole`.
-    """
-    for line in _LINE.finditer(text):
-        if _CUES.output.search(line[0]) or _DONE.search(line[0]):
-            continue
-        begin, end = line.span()
-        for mark in [*SENTENCE_END.finditer(text, begin, end), None]:
-            stop = end if mark is None else mark.start()
-            if mark is not None and _CUES.abbreviated.search(text, begin, stop):
-                continue
-            opened = _MARKS.match(text, begin, stop)
-            first = opened.end() if opened is not None else begin
-            said = text[first:stop].rstrip()
-            said = said if whole else _until_it_asks(said)
-            if said.strip(HIDDEN):
-                yield SentenceSpan(first, first + len(said), said)
-            begin = stop if mark is None else mark.end()
-
-
-def _until_it_asks(said: str) -> str:
+def _until_asked(sentence: Sentence) -> Sentence:
     """Return a sentence up to its turn into a question or doubt; the whole if it begins with one."""
+    said = sentence.said
     for turn in _CUES.turns_to_ask.finditer(said):
         if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
-            return said[: turn.start()]
-    return said
+            return sentence._replace(said=said[: turn.start()], end=sentence.start + turn.start())
+    return sentence

@@ -40,15 +40,25 @@ def check(scope: Scope) -> list[TreeProblem]:
     """
     if not scope.pages.by_birth:
         return []
-    closing = _closing(scope)
-    found = [*_dangling(scope), *_orphans(scope, closing), *_cycles(scope, closing)]
+    # Links are laid by age, oldest first, so that the youngest link of a circle closes it. In any
+    # case the root is below no page.
+    links = list(_child_links(scope))
+    above = {number: source for number, source, target in links if target == ROOT_BIRTH}
+    closing = above | laid(link for link in links if link[0] not in above)
+    found = [*_orphans(scope, closing), *_cycles(scope, closing)]
     for page in _living(scope):
+        for link in page.links.values():
+            end = scope.pages.end(link)
+            what = f"{link.relation} leads to {link.to if end is None else name_of(end)}, which"
+            if end is None:
+                found.append(_problem(page, "dangling", f"{what} nobody has written"))
+            elif not end.lives:
+                fix = _link(page, link.relation, end.id, on=False)
+                found.append(_problem(page, "dangling", f"{what} is gone", fix))
+            if link.relation not in EDGES:
+                what = f"{link.relation} is no edge that Memtape knows"
+                found.append(_problem(page, "unknown_edge", what))
         found += [_problem(page, "stale", what) for what in _stale(scope, page)]
-        found += [
-            _problem(page, "unknown_edge", f"{link.relation} is no edge that Memtape knows")
-            for link in page.links.values()
-            if link.relation not in EDGES
-        ]
         if page.standing.beside:
             what = f"{1 + len(page.standing.beside)} versions stand, since nobody has seen all of them"
             found.append(_problem(page, "diverged", what))
@@ -62,29 +72,6 @@ def _problem(page: Page, kind: Kind, what: str, *fix: Linked) -> TreeProblem:
 
 def _living(scope: Scope) -> Iterator[Page]:
     return (page for page in scope.pages.by_birth.values() if page.lives)
-
-
-def _dangling(scope: Scope) -> Iterator[TreeProblem]:
-    for page in _living(scope):
-        for link in page.links.values():
-            end = scope.pages.end(link)
-            what = f"{link.relation} leads to {link.to if end is None else name_of(end)}, which"
-            if end is None:
-                yield _problem(page, "dangling", f"{what} nobody has written")
-            elif not end.lives:
-                fix = _link(page, link.relation, end.id, on=False)
-                yield _problem(page, "dangling", f"{what} is gone", fix)
-
-
-def _closing(scope: Scope) -> dict[int, int]:
-    """Return the links that close a circle, by their numbers with the birth of their page.
-
-    Links are laid by age, oldest first, so that the youngest link of a circle is the one that closes it. The
-    root is below no page, in any case.
-    """
-    links = list(_child_links(scope))
-    above = {number: source for number, source, target in links if target == ROOT_BIRTH}
-    return above | laid(link for link in links if link[0] not in above)
 
 
 def _child_links(scope: Scope) -> Iterator[tuple[int, int, int]]:

@@ -60,7 +60,9 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
     rounded = np.rint(scaled)
     near = np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) * 2 - 1) < _TIE_MARGIN)
     if near.size:
-        numerators = _integers(doubles)
+        ratios = [number.as_integer_ratio() for number in doubles.tolist()]
+        common = max(denominator for _, denominator in ratios)  # Integers in exactly the same ratios.
+        numerators = [numerator * (common // denominator) for numerator, denominator in ratios]
         square = sum(numerator * numerator for numerator in numerators)
         for dim in near.tolist():
             rounded[dim] = _round_ratio(SCALE * numerators[dim], square)
@@ -71,13 +73,6 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
 def recorded(vector: bytes) -> NDArray[np.float32]:
     """Return the components of a recorded vector, whole numbers in float32, shape (dimensions,)."""
     return np.frombuffer(vector, dtype="<i2").astype(np.float32)
-
-
-def _integers(doubles: NDArray[np.float64]) -> list[int]:
-    """Return integers in exactly the same ratios as these numbers."""
-    ratios = [number.as_integer_ratio() for number in doubles.tolist()]
-    common = max(denominator for _, denominator in ratios)
-    return [numerator * (common // denominator) for numerator, denominator in ratios]
 
 
 def _round_ratio(numerator: int, square: int) -> int:

@@ -6,6 +6,7 @@ long for the whole budget is cut. The caller supplies the rows, the escaping of 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -166,8 +167,26 @@ def items_of(
     to leave out. Opposed wishes of one person are shown with a note of each other. `asked` has by pairs of
     ids whether people are still asked which of both holds.
     """
-    names = left_out_by(known)
-    items = _all_items([it for it in known if it.valid_to is None], now, last)
+    names, known = left_out_by(known), [it for it in known if it.valid_to is None]
+    instructions, said = instructions_of(known)
+    rest = [it for it in known if it.id not in said and it.kind != "turn"]
+    facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
+    facts.sort(key=lambda it: _order(it, now))
+    journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
+    of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
+    journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
+    held, items = frozenset(it.text for it in facts), list[ContextItem]()
+    for place, turns in enumerate(last):  # The end of a session, without the lines in a fact below.
+        told = [line for line in left_of(turns) if line.held not in held]
+        told = [line for line in told if place == 0 or line.text.startswith(OF_OTHERS)]
+        items += [item_of("left", turns[it.turn], it.text) for it in (*session_line(turns), *told)]
+    items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
+    items += [item_of("repository", it, it.text) for _, it in sorted(of_repository.items())]
+    items += [item_of("facts", it, it.text) for it in facts]
+    tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
+    tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
+    items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
+    items += [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
     return _with_opposed([item for item in items if not is_left_out(item.text, names)], asked)
 
 
@@ -191,33 +210,6 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
             against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
     told = {id: (f"opposed to {other.text!r}: ask which holds",) for id, other in against.items()}
     return [msgspec.structs.replace(item, notes=item.notes + told.get(item.id, ())) for item in items]
-
-
-def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:
-    instructions, said = instructions_of(known)
-    rest = [it for it in known if it.id not in said and it.kind != "turn"]
-    facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
-    facts.sort(key=lambda it: _order(it, now))
-    journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
-    of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
-    journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
-    held = frozenset(it.text for it in facts)
-    items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
-    items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [item_of("repository", it, it.text) for _, it in sorted(of_repository.items())]
-    items += [item_of("facts", it, it.text) for it in facts]
-    tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
-    tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
-    items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
-    return items + [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
-
-
-def _left(turns: Sequence[Known], held: frozenset[str], *, of_other: bool) -> list[ContextItem]:
-    """Return the end of a session: the lines that are in no fact below."""
-    head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
-    told = [line for line in left_of(turns) if line.held not in held]
-    told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
-    return head + [item_of("left", turns[line.turn], line.text) for line in told]
 
 
 def _order(known: Known, now: int) -> tuple[bool, bool, bool, int, int, str]:
@@ -267,7 +259,10 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     rules = [item for item in items if item.section == "guardrails"]
     if items and (not chosen or (rules and all(item.section != "guardrails" for item in chosen))):
         first = next((item for item in items if item.section in FIRST), items[0])
-        chosen = _one_cut(first, budget, form, count)
+        cut = None if first.ends else first
+        if cut is not None and count(render(form, [cut])) > budget:
+            cut = _cut_to(cut, lambda it: count(render(form, [it])) <= budget)
+        chosen = [] if cut is None else [cut]
     text = render(form, chosen)
     left = Counter(item.section for item in items)
     left.subtract(item.section for item in chosen)
@@ -360,23 +355,10 @@ def item_of(section: Section, known: Known, text: str) -> ContextItem:
     return made_from(ContextItem, known, section=section, text=text, ends=ends)
 
 
-def _one_cut(item: ContextItem, budget: int, form: Form, count: Count) -> list[ContextItem]:
-    """Return an item alone, cut if it must be; nothing where nothing of it fits the budget."""
-    if not item.ends and count(render(form, [item])) > budget:
-        cut = _cut_to(item, lambda it: count(render(form, [it])) <= budget)
-        return [] if cut is None else [cut]
-    return [] if item.ends else [item]
-
-
 def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextItem | None:
     """Return an item cut as far as it must be to fit, None if not even one character fits."""
-    shortest, longest = 0, len(item.text) - 1
-    while shortest < longest:  # Tokens grow with the text but for some few.
-        middle = (shortest + longest + 1) // 2
-        if fits(_cut(item, middle)):
-            shortest = middle
-        else:
-            longest = middle - 1
+    # Tokens grow with the text but for some few.
+    shortest = bisect_left(range(1, len(item.text)), True, key=lambda length: not fits(_cut(item, length)))
     while shortest and not fits(_cut(item, shortest)):
         shortest -= 1
     return _cut(item, shortest) if shortest else None

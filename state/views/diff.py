@@ -10,6 +10,7 @@ import msgspec
 from memtape.schemas.rows import Wording
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import turns_of
 from memtape.state.subjects.memories import Memory, shown_of
 from memtape.state.subjects.validity import predecessors
 
@@ -47,7 +48,8 @@ Earlier = tuple[int, dict[int, tuple[frozenset[int], bool]]]
 def seen_of(scope: Scope) -> Earlier:
     """Return the part of a scope's state needed for a later comparison."""
     memories = scope.memories.by_birth.values()
-    return _turns(scope), {it.birth: (frozenset(join.seq for join in it.joins), it.lives) for it in memories}
+    held = {it.birth: (frozenset(join.seq for join in it.joins), it.lives) for it in memories}
+    return len(turns_of(scope)), held
 
 
 def changes_since(seen: Mapping[str, Earlier], new: Partition, scope: str | None) -> Changes:
@@ -66,8 +68,8 @@ def joined(parts: Iterable[Changes]) -> Changes:
 
 
 def _in_scope(old: Earlier, new: Scope) -> Changes:
-    turns, before = old
-    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=_turns(new) - turns)
+    turns, before = len(turns_of(new)) - old[0], old[1]
+    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=turns)
     for birth, memory in new.memories.by_birth.items():
         known, did_live = before.get(birth, (None, False))
         came = [join.seq for join in memory.joins if join.seq not in (known or ())]
@@ -94,10 +96,6 @@ def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:
         captures=tuple(by_seq[seq].id for seq in came),
         revises=next((by_seq[it.name].id for it in predecessors(scope, memory)), None),
     )
-
-
-def _turns(scope: Scope) -> int:
-    return sum(capture.kind == "turn" for capture in scope.captures.by_seq.values())
 
 
 Folds = dict[str, tuple[Wording, ...]]

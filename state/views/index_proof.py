@@ -112,15 +112,12 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
             said += [int(getattr(segment, name)[row]) for name in COLUMNS]
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
+        # JSON has no place for numbers of more than 63 bits.
+        plain = [str(value) if isinstance(value, int) and value >> 63 else value for value in said]
         number = row - segment.head_of(row)
         name = f"{found.id} in wording {number}" if number else found.id
-        yield (indexed.TABLE_NAMES[table], name), digest([_plain(said)])
+        yield (indexed.TABLE_NAMES[table], name), digest([plain])
 
 
 def _vector_digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
-
-
-def _plain(said: list[object]) -> list[object]:
-    """Return numbers of more than 63 bits as text, which JSON has no place for."""
-    return [str(value) if isinstance(value, int) and value >> 63 else value for value in said]

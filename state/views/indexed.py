@@ -107,26 +107,21 @@ def texts_of(row: values.Row) -> tuple[str, ...]:
 
 def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> list[IndexEntry]:
     """Return a memory, turn or summary as the index takes it in, with each other wording of a memory."""
-    if isinstance(row, values.SummaryRow):
-        return [_summary_entry(row)]
+    if isinstance(row, values.SummaryRow):  # It has no speaker and no session, and the time of its last text.
+        (text,), said, record = texts_of(row), said_number(row.text), record_of(row)
+        its = (text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
+        return [IndexEntry(*its)]
     if isinstance(row, values.TurnRow):
         return [text_entry(row, row.captions, None, record_of(row, _heard_by(row)), hidden=row.hidden)]
     ages_from = row.last_at if row.kind in FAMILIES else None
     record = record_of(row, _heard_by(row))
     head = text_entry(row, (), ages_from, record, ids=row.ids, spoken=row.canonical, hidden=row.hidden)
-    return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
-
-
-def _summary_entry(row: values.SummaryRow) -> IndexEntry:
-    """Return the index entry of a summary: without speaker or session, at the time of its last text."""
-    (text,), said, record = texts_of(row), said_number(row.text), record_of(row)
-    return IndexEntry(text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
-
-
-def _worded(head: IndexEntry, number: int, wording: values.Wording) -> IndexEntry:
-    """Return another wording of a memory. It is called by no id, and its record is that of the memory."""
-    said = said_number(wording.text)
-    return head._replace(text=wording.text, record=b"", said=said, ids=(), spoken=wording.id, wording=number)
+    # Another wording is called by no id, and its record is that of the memory.
+    others = (
+        head._replace(text=text, record=b"", said=said_number(text), ids=(), spoken=id, wording=number)
+        for number, (id, text) in enumerate(map(msgspec.structs.astuple, row.wordings), start=1)
+    )
+    return [head, *others]
 
 
 def text_entry(

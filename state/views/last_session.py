@@ -19,7 +19,8 @@ from memtape.schemas.visible import many
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.named import named_files
 from memtape.state.text.passages import ending
-from memtape.state.text.statements import asked, sentences, statements
+from memtape.state.text.reading import sentences
+from memtape.state.text.statements import asked, statements
 from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240
@@ -63,8 +64,17 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
     answer = _answer(turns, agents, people, requests)
     lines = [OutlineLine(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
-    lines += _done(turns, [n for n in agents if n != answer])
-    lines += _decided(turns, sorted([*people, *agents]))
+    # Finished work is told by agents before the last answer. Splitting into sentences takes longer.
+    telling = [n for n in agents if n != answer and _DID.search(turns[n].text)]
+    done = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
+    lines += [OutlineLine(f"done: {_head(text)}", n) for text, n in list(done.items())[-DEEDS:]]
+    decided = {
+        one.text: n
+        for n in sorted([*people, *agents])
+        for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
+        if one.label in ("decision", "correction")
+    }
+    lines += [OutlineLine(f"decided: {text}", n, text) for text, n in list(decided.items())[-DECISIONS:]]
     lines += _acted(turns)
     lines += _files(turns, sorted([*people, *agents]))
     lines += [OutlineLine(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
@@ -72,7 +82,10 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
         lines.append(OutlineLine(f"last answer: {_end(turns[answer].text)}", answer))
         if all(n < answer or is_goodbye(turns[n].text) for n in people):
             lines += [OutlineLine(f"open question: {it}", answer) for it in asked(turns[answer].text)[-1:]]
-            lines += _planned(turns, answer)
+            told, text = _end(turns[answer].text), turns[answer].text  # Next steps that its end has not told.
+            planned = sentences(text) if _NEXT.search(text) else []
+            planned = [said for said in planned if _NEXT.search(said) and said not in told]
+            lines += [OutlineLine(f"next: {_head(said)}", answer) for said in planned[-1:]]
     elif requests and agents:
         lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
     return lines
@@ -87,22 +100,6 @@ def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     day = first if first == last else f"{first} to {last}"
     agents = ", ".join(dict.fromkeys(named))
     return [OutlineLine(f"session of {agents}, {day}" if named else f"session without an answer, {day}", 0)]
-
-
-def _done(turns: Sequence[SessionTurn], agents: Sequence[int]) -> list[OutlineLine]:
-    """Return the finished work reported in agents' answers before the last."""
-    telling = [n for n in agents if _DID.search(turns[n].text)]  # Splitting into sentences takes longer.
-    found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
-    return [OutlineLine(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
-
-
-def _planned(turns: Sequence[SessionTurn], answer: int) -> list[OutlineLine]:
-    """Return the sentence of the last answer about next steps, unless the answer's end has it already."""
-    told = _end(turns[answer].text)
-    if not _NEXT.search(turns[answer].text):
-        return []
-    said = [text for text in sentences(turns[answer].text) if _NEXT.search(text) and text not in told]
-    return [OutlineLine(f"next: {_head(text)}", answer) for text in said[-1:]]
 
 
 def _acted(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
@@ -134,16 +131,6 @@ def _answer(
     answers = [n for n in answers if n < parting] or answers
     telling = [n for n in answers if len(turns[n].text.split()) >= LEAST_WORDS] or answers
     return telling[-1] if telling else None
-
-
-def _decided(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:
-    found = {
-        one.text: n
-        for n in spoken
-        for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
-        if one.label in ("decision", "correction")
-    }
-    return [OutlineLine(f"decided: {text}", n, text) for text, n in list(found.items())[-DECISIONS:]]
 
 
 def _files(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:

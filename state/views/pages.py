@@ -23,9 +23,8 @@ from memtape.state.subjects.memories import captures_of, memories_of, memory_of,
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.named import key_of_name
 from memtape.state.views import standing_pages as standing
-from memtape.state.views.context import is_left_out
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
+from memtape.state.views.tree_pages import PAGES, page_of, path_of, tree_page
 
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
@@ -86,7 +85,9 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         case "files":
             yield path_of(change.id)
         case "pages":
-            yield from path_of_id(scope, change.id)
+            page = page_of(scope, change.id)
+            if page is not None and page.slug:  # A page without a slug has no file.
+                yield path_of(page.slug)
         case "people":
             yield from (INDEX_PATH, standing.person_path(change.id))
         case "uses" | "standing" | "memories" | "turns" | "journal":
@@ -113,7 +114,9 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
             yield CONFLICTS_PATH
         yield from _standing_paths(scope, captures_of(scope, memory.joins))
     # Pages of memories used together link to it by its name.
-    yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
+    joins = memory.joins if memory is not None and scope.edges.pairs else ()
+    ends = (seq for join in joins for seq in scope.edges.of.get(join.seq, ()))
+    yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in ends))
 
 
 def _introducing(scope: Scope) -> Iterator[str]:
@@ -135,13 +138,6 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     keys = dict.fromkeys(key for seq in seqs for key in scope.people.naming.get(seq, ()))
     keys |= dict.fromkeys(() if is_turn else (key_of_name(capture.actor.name) for capture in captures))
     yield from (standing.person_path(key) for key in keys if key in scope.people.told)
-
-
-def _ends(scope: Scope, seq: int) -> Iterator[int]:
-    """Yield the captures that are linked with any of the memory of a capture, echoes included."""
-    memory = scope.memories.of(seq) if scope.edges.pairs else None
-    for join in () if memory is None else memory.joins:
-        yield from scope.edges.of.get(join.seq, ())
 
 
 def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
@@ -174,20 +170,15 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
     """
     names, theirs = standing.names_left_out(scope), standing.zone_captures(scope, INDEX_PATH)
     births = dict.fromkeys(scope.memories.birth_of.get(capture.seq) for capture in theirs)
-    led = (scope.memories.by_birth[birth] for birth in scope.leading.births(scope) if birth not in births)
-    shown = (
-        scope.captures.by_seq[memory.name]
-        for memory in led
-        if standing.is_told(scope, memory)
-        and not is_left_out(scope.captures.body(scope.captures.by_seq[memory.canonical]).text, names)
-    )
+    led = (birth for birth in scope.leading.births(scope) if birth not in births)
     taken = sum(scope.captures.body(capture).text.count("\n") + 1 for capture in theirs)
     lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - taken
-    aims = (standing.current_row(scope, "goal"), standing.current_row(scope, "plan"))
-    goal, plan = (row if row is not None and not is_left_out(row.text, names) else None for row in aims)
-    told = (row for it in islice(shown, max(0, lines)) if (row := memory_row(scope, it.id)))
+    goal, plan = (standing.current_row(scope, family, names) for family in ("goal", "plan"))
+    told = islice(standing.told_rows(scope, led, names), max(0, lines))
     facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
+    by_seq = scope.captures.by_seq
+    days = (day for day, seqs in scope.captures.days.items() if not all(by_seq[seq].hidden for seq in seqs))
     summaries = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda it: it.group)
     return values.IndexPage(
         **standing.page_at(scope, INDEX_PATH),
@@ -196,13 +187,13 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
         facts=facts,
         memories=sum(1 for _ in scope.memories.living()) - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
-        day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
+        day_pages=tuple(f"logs/{day}.md" for day in nlargest(DAYS_ON_INDEX, days)),
         conflicts=len(scope.conflicts.pending),
         summary_pages=tuple(map(_summary_path, summaries)),
         project=values.project_told(scope.lifecycle.mark()),
         standing=standing.shown_on_index(scope),
         people=standing.people_on_index(scope),
-        places={row.id: standing.memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
+        places={row.id: standing.memory_path(by_seq[row.seq].ordinal) for row in rows},
     )
 
 
@@ -221,17 +212,13 @@ def _conflicts_page(scope: Scope) -> values.ConflictsPage:
 
 
 def _listed(scope: Scope, row: values.ConflictRow) -> values.ListedConflict:
-    return values.ListedConflict(row, _conflict_side(scope, row.a), _conflict_side(scope, row.b))
-
-
-def _conflict_side(scope: Scope, id: str) -> tuple[MemoryRow, str] | None:
-    """Return a side of a conflict for display, None for a hidden side."""
-    memory = memory_of(scope, id)
-    if memory is None or not memory.lives:
-        return None
-    name = scope.captures.by_seq[memory.name]
-    row = memory_row(scope, name.id)
-    return None if row is None else (row, standing.memory_path(name.ordinal))
+    """Return a conflict for display, with None for a hidden side."""
+    sides: list[tuple[MemoryRow, str] | None] = []
+    for memory in (memory_of(scope, id) for id in (row.a, row.b)):
+        name = None if memory is None or not memory.lives else scope.captures.by_seq[memory.name]
+        its = None if name is None else memory_row(scope, name.id)
+        sides.append(None if name is None or its is None else (its, standing.memory_path(name.ordinal)))
+    return values.ListedConflict(row, sides[0], sides[1])
 
 
 def _not_shown(scope: Scope) -> int:
@@ -266,12 +253,6 @@ def _summary_path(summary: Summary) -> str:
     """Return the path of the page of a summary, with its day and kind, and the whole id."""
     start, level, kind, _ = summary.group
     return f"{SUMMARIES}/{format_day(start)}-{values.TOLD_LEVELS[level]}-{kind}-{summary.id}.md"
-
-
-def _latest_days(scope: Scope) -> list[str]:
-    by_seq = scope.captures.by_seq
-    days = (day for day, seqs in scope.captures.days.items() if not all(by_seq[seq].hidden for seq in seqs))
-    return nlargest(DAYS_ON_INDEX, days)
 
 
 def _memory_page(scope: Scope, path: str, number: int) -> values.MemoryPage:

@@ -14,6 +14,7 @@ import msgspec
 
 from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.ids import derived_id
+from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.text.instructions import is_for_all_projects, same_instruction
 from memtape.state.views.context import Known, heard_of
@@ -62,16 +63,7 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
                 said_in = tuple(dict.fromkeys((*before.said_in, it.id)))
                 found[id] = msgspec.structs.replace(before, said_in=said_in)
                 continue
-            found[id] = Proposal(
-                id=id,
-                text=text,
-                scope=it.scope,
-                into=into,
-                said_in=(it.id,),
-                at=it.at,
-                actor=it.actor,
-                origin=it.origin,
-            )
+            found[id] = made_from(Proposal, it, id=id, text=text, into=into, said_in=(it.id,))
     return list(found.values())
 
 

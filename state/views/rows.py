@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtape.schemas import rows as values
-from memtape.schemas.events import PEOPLE, Captured, Kind
+from memtape.schemas.events import PEOPLE, Captured
 from memtape.schemas.rows import Change, Guarded, MemoryRow, Row, TableName, made_from
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -21,7 +21,7 @@ from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import UNLEARNED, Edge
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.lifecycle import is_pinned, sources_of, window_end
+from memtape.state.subjects.lifecycle import is_pinned, sources_of, turns_of, uses_of, window_end
 from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, shown_of, unit_of
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
@@ -138,7 +138,7 @@ def _standing(
 ) -> dict[str, Any]:
     """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
     replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
-    uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
+    uses = [use for use in uses_of(scope, memory.birth) if use.used]
     is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
     body = scope.captures.body(spoken)
     return {
@@ -266,45 +266,29 @@ def summary_row(scope: Scope, id: str) -> values.SummaryRow | None:
     spoken = sources_of(scope, summary) if summary is not None else []
     if summary is None or not spoken:
         return None
-    group = summary.group
     ordered = sorted(spoken, key=lambda its: (its.at, its.seq))
     made = summed(tuple((whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
-    times = [capture.at for capture in spoken]
-    return values.SummaryRow(
+    return made_from(
+        values.SummaryRow,
+        made,
+        summary.group,
         **_named(scope, id),
-        level=group.level,
-        kind=_SUMMED_KINDS[group.kind],
-        label=group.label,
-        since=group.start,
-        until=window_end(group),
-        first_at=min(times),
-        last_at=max(times),
+        since=summary.group.start,
+        until=window_end(summary.group),
+        first_at=ordered[0].at,
+        last_at=ordered[-1].at,
         text="\n".join(made.highlights),
-        highlights=made.highlights,
-        keywords=made.keywords,
         sources=tuple(capture.id for capture in spoken),
-        quality=made.quality,
     )
-
-
-_SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}
 
 
 def _archive_row(scope: Scope, id: str) -> values.ArchiveRow | None:
     capture = scope.captures.get(id)
-    unit = None if capture is None else unit_of(scope, capture)
-    archiving = None if unit is None else scope.lifecycle.archived.get(unit)
-    if capture is None or archiving is None or unit != capture.seq:
+    archiving = None if capture is None else scope.lifecycle.archived.get(capture.seq)
+    if capture is None or archiving is None:
         return None
-    return values.ArchiveRow(
-        **_named(scope, id),
-        kind=capture.kind,
-        at=capture.at,
-        archived_at=archiving.at,
-        why=archiving.why,
-        purged=archiving.purged,
-        offset_of=capture.offset,
-    )
+    more: dict[str, Any] = {"archived_at": archiving.at, "offset_of": capture.offset}
+    return made_from(values.ArchiveRow, capture, archiving, **_named(scope, id), **more)
 
 
 def _archived_at(scope: Scope, unit: int) -> int | None:
@@ -321,21 +305,20 @@ def _ids(scope: Scope, seqs: Iterable[int]) -> Iterator[str]:
     return (scope.captures.by_seq[seq].id for seq in seqs)
 
 
-def _turn_ids(scope: Scope) -> Iterator[str]:
-    captures, life = scope.captures.by_seq.values(), scope.lifecycle
-    return (it.id for it in captures if it.kind == "turn" and not life.is_purged(it.seq))
+def _kept_ids(scope: Scope, seqs: Iterable[int]) -> Iterator[str]:
+    """Yield the ids of captures whose memory or turn has not left the views."""
+    captures = map(scope.captures.by_seq.__getitem__, seqs)
+    return (it.id for it in captures if not scope.lifecycle.is_purged(unit_of(scope, it)))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
-    kept = (it for it in scope.memories.by_birth.values() if not scope.lifecycle.is_purged(it.birth))
-    return _ids(scope, (it.name for it in kept if not has_ended(scope, scope.covers, it)))
+    memories = scope.memories.by_birth.values()
+    return _kept_ids(scope, (it.name for it in memories if not has_ended(scope, scope.covers, it)))
 
 
 def _vector_ids(scope: Scope) -> Iterator[str]:
     for embedder, vectors in scope.embeddings.vectors.items():
-        captures = map(scope.captures.by_seq.__getitem__, vectors)
-        kept = (it for it in captures if not scope.lifecycle.is_purged(unit_of(scope, it)))
-        yield from (vector_row_id(capture.id, embedder) for capture in kept)
+        yield from (vector_row_id(id, embedder) for id in _kept_ids(scope, vectors))
 
 
 def _use_ids(scope: Scope) -> Iterator[str]:
@@ -360,7 +343,7 @@ class Made(NamedTuple):
 
 ROWS: dict[TableName, Made] = {
     "memories": Made(memory_row, _memory_ids),
-    "turns": Made(_turn_row, _turn_ids),
+    "turns": Made(_turn_row, lambda scope: _kept_ids(scope, turns_of(scope))),
     "tombstones": Made(_tombstone_row, lambda scope: scope.tombstones.bans),
     "vectors": Made(_vector_row, _vector_ids),
     "uses": Made(_use_row, _use_ids),

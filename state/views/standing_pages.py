@@ -35,7 +35,7 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import is_shown
-from memtape.state.subjects.lifecycle import ArchiveState, is_archived, living_of, spoken_of
+from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
@@ -61,8 +61,10 @@ _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who 
 _OPEN: dict[EndKind, str] = {
     "question": "Questions without an answer", "promise": "Promises", "task": "Tasks"
 }  # fmt: skip
+_OF_CATEGORY = {"preference": _WANTED, "identity": _WHO}
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
+_SEARCH = "`memtape search`"
 _UNDO = "memtape archive --undo"
 _BACK = f"To bring one back: `{_UNDO} ID`. All that went by age: `{_UNDO} --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
@@ -106,24 +108,35 @@ def memory_path(ordinal: int) -> str:
     return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
 
 
-def current_row(scope: Scope, family: str) -> MemoryRow | None:
-    """Return the row of the goal or plan that is in force, and not archived."""
+def current_row(scope: Scope, family: str, names: list[frozenset[str]]) -> MemoryRow | None:
+    """Return the row of the goal or plan in force, unless archived, or to be left out by these names."""
     birth = scope.validity.current.get(family)
     if birth is None or is_archived(scope, birth):
         return None
-    return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
+    row = memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
+    return None if row is None or is_left_out(row.text, names) else row
+
+
+def told_rows(scope: Scope, births: Iterable[int], names: list[frozenset[str]]) -> Iterator[MemoryRow]:
+    """Yield the rows of the memories shown by themselves that hold, except subjects to leave out."""
+    for memory in map(scope.memories.by_birth.__getitem__, births):
+        spoken = scope.captures.by_seq[memory.canonical]
+        if is_told(scope, memory) and not is_left_out(scope.captures.body(spoken).text, names):
+            row = memory_row(scope, scope.captures.by_seq[memory.name].id)
+            yield from () if row is None else (row,)
 
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
     """Return the paths of the standing pages with content, in order."""
-    found = {
-        ESSENTIALS: _has_essential(scope),
-        THREADS: next(_open_ends(scope), None) is not None,
-        RECENT: next(_recent(scope), None) is not None,
-        BUFFER: next(_waiting(scope), None) is not None,
-        ARCHIVE: any(spoken_of(scope, unit) is not None for unit in scope.lifecycle.archived),
+    names = names_left_out(scope)
+    found: dict[str, Iterator[object]] = {
+        ESSENTIALS: chain(_aims(scope, names), _facts(scope, names), _rules(scope, names, {})),
+        THREADS: _open_ends(scope),
+        RECENT: _recent(scope),
+        BUFFER: _waiting(scope),
+        ARCHIVE: filter(None, (spoken_of(scope, unit) for unit in scope.lifecycle.archived)),
     }
-    return tuple(path for path, is_there in found.items() if is_there)
+    return tuple(path for path, lines in found.items() if next(lines, None) is not None)
 
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
@@ -149,11 +162,16 @@ def person_path(key: str) -> str:
 
 
 def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of a person or project, by its path."""
+    """Return the page of a person or project, by its path: their valid facts, and their mentions."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
     person, names = scope.people.known.get(key), names_left_out(scope)
-    lines = _of_person(scope, key, names) if person is not None and _is_shown(scope, key, names) else ()
-    about = ""
+    lines, about = list[PageLine](), ""
+    if person is not None and _is_shown(scope, key, names):
+        rows = told_rows(scope, scope.leading.worthiest(scope, key), names)
+        lines += (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
+        for it in _naming(scope, key, names):
+            text = scope.captures.body(it).text
+            lines.append(PageLine(_NAMED, text, _who_when(it), it.id, place_of(scope, it)))
     if person is not None and (days := days_of(person)) is not None:
         first, last = (format_day(day * DAY_US) for day in days)
         about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
@@ -170,34 +188,21 @@ def _page(
 
 
 def _essentials(scope: Scope) -> StandingPage:
-    lines = list(_essential(scope))
+    """Return goal, plan, standing instructions and facts, most important first, chosen as for a start."""
+    names, said = names_left_out(scope), dict[str, None]()
+    lines = [*_aims(scope, names), *_rules(scope, names, said)]
+    facts = islice((row for row in _facts(scope, names) if row.id not in said), FACTS)
+    lines += _sectioned(scope, sorted(facts, key=lambda row: row.contradicts is not None))
     sections = dict.fromkeys(line.section for line in lines)
     first = [it for it in (_GOAL, _PLAN, _RULES, _PINNED, _DECIDED, _WANTED, _WHO) if it in sections]
     about = [it for it in sections if it not in first and it != _ALSO]
     return _page(scope, ESSENTIALS, f"What to know of {scope.name}", lines, (*first, *about, _ALSO))
 
 
-def _essential(scope: Scope) -> Iterator[PageLine]:
-    """Yield goal, plan, standing instructions and facts, most important first, chosen as for a start."""
-    names, said = names_left_out(scope), dict[str, None]()
-    yield from _aims(scope, names)
-    yield from _rules(scope, names, said)
-    facts = islice(_facts(scope, names, said), FACTS)
-    yield from _sectioned(scope, sorted(facts, key=lambda row: row.contradicts is not None))
-
-
-def _has_essential(scope: Scope) -> bool:
-    """Return whether `_essential` yields anything, in the time of one line."""
-    names, said = names_left_out(scope), dict[str, None]()
-    parts = chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said))
-    return next(parts, None) is not None
-
-
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
     for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
-        row = current_row(scope, family)
-        if row is not None and not is_left_out(row.text, names):
-            yield _line(scope, title, row)
+        row = current_row(scope, family, names)
+        yield from () if row is None else (_line(scope, title, row),)
 
 
 def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
@@ -210,56 +215,39 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
             yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
 
 
-def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[MemoryRow]:
+def _facts(scope: Scope, names: list[frozenset[str]]) -> Iterator[MemoryRow]:
     """Yield the valid facts, by worth, except tasks, orders about memory and subjects to leave out."""
-    for birth in scope.leading.worthiest(scope):
-        memory = scope.memories.by_birth[birth]
-        body = scope.captures.body(scope.captures.by_seq[memory.canonical])
-        is_task = body.tags[:2] == (STATED_TAG, "task")
-        if is_task or not is_told(scope, memory) or is_left_out(body.text, names):
-            continue
-        row = memory_row(scope, scope.captures.by_seq[memory.name].id)
-        if row is not None and row.id not in said:
-            yield row
+    rows = told_rows(scope, scope.leading.worthiest(scope), names)
+    return (row for row in rows if row.tags[:2] != (STATED_TAG, "task"))
 
 
 def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
-    """Yield the lines of facts, each under its section: by people's tag, category, or a recurring name."""
-    plain = {row.id: list(_subjects(row)) for row in rows if _section(row) is None}
-    counts = Counter(name for names in plain.values() for name in names)
+    """Yield the lines of facts, each under its section: by people's tag, category, or a recurring name.
+
+    The names of a fact are its own tags, and the names and identifiers of its text, judged by words.
+    """
+    sections: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
     for row in rows:
-        section = _section(row)
-        if section is None:
-            recurring = [name for name in plain[row.id] if counts[name] >= LEAST_RECURRING]
-            best = max(recurring, key=lambda name: (counts[name], name), default=None)
-            section = _ALSO if best is None else f"About {best}"
-        yield _line(scope, section, row)
-
-
-def _section(row: MemoryRow) -> str | None:
-    """Return the section of a fact by its mark or category, None if its names decide."""
-    if row.pinned:
-        return _PINNED
-    if row.tags[:1] == (STATED_TAG,) and row.tags[1:2] in (("decision",), ("correction",)):
-        return _DECIDED
-    return {"preference": _WANTED, "identity": _WHO}.get(row.category)
-
-
-def _subjects(row: MemoryRow) -> Iterator[str]:
-    """Yield the subjects of a fact, judged by words: own tags, then names and identifiers of its text."""
-    yield from () if row.tags[:1] and row.tags[0] in OWN_TAGS else dict.fromkeys(row.tags)
-    yield from dict.fromkeys(_NAME.findall(row.text))
+        is_decided = row.tags[:2] in ((STATED_TAG, "decision"), (STATED_TAG, "correction"))
+        section = _PINNED if row.pinned else _DECIDED if is_decided else _OF_CATEGORY.get(row.category)
+        if section is not None:
+            sections[row.id] = section
+            continue
+        tags = () if row.tags[:1] and row.tags[0] in OWN_TAGS else row.tags
+        names[row.id] = [*dict.fromkeys(tags), *dict.fromkeys(_NAME.findall(row.text))]
+    counts = Counter(name for its in names.values() for name in its)
+    for id, its in names.items():
+        recurring = [name for name in its if counts[name] >= LEAST_RECURRING]
+        best = max(recurring, key=lambda name: (counts[name], name), default=None)
+        sections[id] = _ALSO if best is None else f"About {best}"
+    return (_line(scope, sections[row.id], row) for row in rows)
 
 
 _NAME = lazy(
     r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})"
     r"(?![\w/])"
 )
-
-
-def _threads(scope: Scope) -> StandingPage:
-    sections, how = tuple(_OPEN.values()), "`memtape search`"
-    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how=how)
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
@@ -290,7 +278,7 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
-    """Yield the latest turns, newest first: the decisions made in each, else its beginning."""
+    """Yield the latest turns, newest first: the valid decisions of each, else its beginning."""
     by_seq, days = scope.captures.by_seq, scope.captures.days
     found, names = 0, names_left_out(scope)
     for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
@@ -300,20 +288,14 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             if is_archived(scope, capture.seq):
                 continue
             found += 1
-            yield from (line for line in _said(scope, capture) if not is_left_out(line.text, names))
+            stated = map(by_seq.__getitem__, scope.captures.stated.get(capture.seq, ()))
+            bodies = [scope.captures.body(it) for it in stated if _is_open(scope, it)]
+            decided = [it.text for it in bodies if it.tags[1:2] in (("decision",), ("correction",))]
+            texts = [f"decided: {text}" for text in decided] or [scope.captures.body(capture).text]
+            for text in (text for text in texts if not is_left_out(text, names)):
+                yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
         if found >= RECENT_TURNS:
             return
-
-
-def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
-    """Yield the lines of a turn: its valid decisions and corrections, else its beginning."""
-    texts = []
-    for stated in map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(capture.seq, ())):
-        body = scope.captures.body(stated)
-        if body.tags[1:2] in (("decision",), ("correction",)) and _is_open(scope, stated):
-            texts.append(f"decided: {body.text}")
-    for text in texts or [scope.captures.body(capture).text]:
-        yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
 
 
 def _buffer(scope: Scope) -> StandingPage:
@@ -321,7 +303,7 @@ def _buffer(scope: Scope) -> StandingPage:
     since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
     about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`."
     title, about = f"Not yet consolidated in {scope.name}", about if lines else ""
-    return _page(scope, BUFFER, title, lines, ("",), about=about, how="`memtape search`")
+    return _page(scope, BUFFER, title, lines, ("",), about=about, how=_SEARCH)
 
 
 def _waiting(scope: Scope) -> Iterator[PageLine]:
@@ -340,8 +322,17 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
 
 
 def _archive(scope: Scope) -> StandingPage:
-    found = _gone(scope)
-    lines = list(islice(_gone_lines(scope, found), ARCHIVED))
+    """Return the units archived by themselves, in sections by month and reason, the latest first."""
+    spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
+    found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
+    found.sort(key=lambda one: (-one[1].at, one[0]))
+    sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
+    counts, lines = Counter(sections), list[PageLine]()
+    for (unit, it, capture), section in zip(found[:ARCHIVED], sections, strict=False):
+        first = next(iter(living_of(scope, unit)), capture)
+        said = (*_who_when(capture), *("left the views",) * it.purged)
+        title, text = f"{section}: {counts[section]:,}", scope.captures.body(capture).text
+        lines.append(PageLine(title, text, said, first.id))
     return _page(
         scope,
         ARCHIVE,
@@ -352,34 +343,6 @@ def _archive(scope: Scope) -> StandingPage:
         more=len(found) - len(lines),
         how="`memtape archive --list --limit 1000`",
     )
-
-
-def _gone(scope: Scope) -> list[tuple[int, ArchiveState, Capture]]:
-    """Return the units archived by themselves with a living capture, the latest first."""
-    spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
-    found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
-    return sorted(found, key=lambda one: (-one[1].at, one[0]))
-
-
-def _gone_lines(scope: Scope, found: list[tuple[int, ArchiveState, Capture]]) -> Iterator[PageLine]:
-    """Yield the archived units, in sections by month and reason, with the number in each section."""
-    sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
-    counts = Counter(sections)
-    for (unit, it, spoken), section in zip(found, sections, strict=True):
-        first = next(iter(living_of(scope, unit)), spoken)
-        said = (*_who_when(spoken), *("left the views",) * it.purged)
-        yield PageLine(f"{section}: {counts[section]:,}", scope.captures.body(spoken).text, said, first.id)
-
-
-def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
-    """Yield the valid facts that a person stated, then captures that mention the person."""
-    told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
-    found = (memory_row(scope, scope.captures.by_seq[it.name].id) for it in told if is_told(scope, it))
-    rows = (row for row in found if row is not None and not is_left_out(row.text, left_out))
-    yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
-    for capture in _naming(scope, key, left_out):
-        text = scope.captures.body(capture).text
-        yield PageLine(_NAMED, text, _who_when(capture), capture.id, place_of(scope, capture))
 
 
 def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
@@ -422,7 +385,9 @@ def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
 
 STANDING: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
-    THREADS: _threads,
+    THREADS: lambda scope: _page(
+        scope, THREADS, f"Open in {scope.name}", _open_ends(scope), (*_OPEN.values(),), how=_SEARCH
+    ),
     RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
     BUFFER: _buffer,
     ARCHIVE: _archive,

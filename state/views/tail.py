@@ -97,13 +97,20 @@ class Bans:
                 case events.Forgotten(ids=ids):
                     self._forget(ids, event.at)
                 case events.Restored(ids=ids):
-                    self._restore(ids)
+                    for id in ids:
+                        keys = self._keys(id)
+                        self._shown.update(keys)
+                        self._withdrawn.difference_update(keys)
+                        self._bans |= dict.fromkeys(keys)
                 case events.Withdrawn(ids=ids, on=on):
-                    self._withdraw(ids, on)
+                    for id in ids:
+                        # Rows that may show its text are hidden too.
+                        if id in self._own or self._keys_of(id) is not None:
+                            keys = self._keys_but_text(id)
+                            (self._withdrawn.update if on else self._withdrawn.difference_update)(keys)
                 case events.Erased(ids=ids):
                     # Every row goes that may speak with the text of an erased id.
-                    keys = (key for id in ids for key in self._keys(id) if not key.startswith("text:"))
-                    self._erased.update(keys)
+                    self._erased.update(key for id in ids for key in self._keys_but_text(id))
         found = (event for event in captured.values() if event.id not in made and not self._waits(event))
         return [event for event in found if not self.hide(self._own[event.id], False)]
 
@@ -146,20 +153,8 @@ class Bans:
             self._shown.difference_update(keys)
             self._bans |= {key: max(at, self._since(key) or at) for key in keys}
 
-    def _restore(self, ids: Iterable[str]) -> None:
-        """End the tombstones on ids and all that shares a key with them."""
-        for id in ids:
-            keys = self._keys(id)
-            self._shown.update(keys)
-            self._withdrawn.difference_update(keys)
-            self._bans |= dict.fromkeys(keys)
-
-    def _withdraw(self, ids: Iterable[str], on: bool) -> None:
-        """Hide the rows of captured ids and rows that may show their text; with `on` false, show them."""
-        for id in ids:
-            if id in self._own or self._keys_of(id) is not None:
-                keys = [key for key in self._keys(id) if not key.startswith("text:")]
-                self._withdrawn = self._withdrawn.union(keys) if on else self._withdrawn.difference(keys)
+    def _keys_but_text(self, id: str) -> list[str]:
+        return [key for key in self._keys(id) if not key.startswith("text:")]
 
     def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
         """Return whether a row with these keys is hidden (erased, withdrawn, banned) by the tail, else by the

@@ -15,7 +15,7 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Link, Page
 from memtape.state.text.markdown import without_markup
-from memtape.state.text.own_words import sentences
+from memtape.state.text.reading import sentences
 
 PAGES = "pages"
 TOLD_CHILDREN = 500
@@ -27,19 +27,14 @@ def path_of(slug: str) -> str:
     return f"{PAGES}/{slug}.md"
 
 
-def path_of_id(scope: Scope, id: str) -> Iterator[str]:
-    """Yield the path of the file of a page; a page without a slug has none."""
-    page = page_of(scope, id)
-    if page is not None and page.slug:
-        yield path_of(page.slug)
-
-
 def tree_page(scope: Scope, path: str) -> TreePage:
     """Return the file at a path, as it is now."""
     page = scope.pages.at(path.removeprefix(f"{PAGES}/").removesuffix(".md"))
     row = None if page is None else page_row(scope, page.id)
     if page is None or row is None:
         return TreePage(scope=scope.name, path=path, row=None)
+    captures = (scope.captures.by_seq[seq] for seq in page.standing.beside)
+    beside = ((it, it.actor, scope.captures.body(it).text) for it in captures)
     return TreePage(
         scope=scope.name,
         path=path,
@@ -49,7 +44,7 @@ def tree_page(scope: Scope, path: str) -> TreePage:
         children=tuple(listed_of(scope, page)),
         edges=tuple(edges_of(scope, page)),
         backlinks=tuple(backlinks_of(scope, page)),
-        beside=tuple(_beside(scope, page)),
+        beside=tuple(Beside(it.id, by.name, by.origin, it.at, text) for it, by, text in beside),
     )
 
 
@@ -79,13 +74,6 @@ def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
     for link, source in scope.pages.sources(page):
         if source.lives:
             yield PageEnd(link.relation, name_of(source), True)
-
-
-def _beside(scope: Scope, page: Page) -> Iterator[Beside]:
-    for seq in page.standing.beside:
-        capture = scope.captures.by_seq[seq]
-        text = scope.captures.body(capture).text
-        yield Beside(capture.id, capture.actor.name, capture.actor.origin, capture.at, text)
 
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240

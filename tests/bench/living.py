@@ -18,11 +18,12 @@ from tables import table
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Event, make_configured, make_tick
 from memtape.schemas.ids import derived_id
+from memtape.schemas.log import DEFAULT_PARTITIONS
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.client import Client
 from memtape.tools.recalling import handed_start
 

@@ -92,7 +92,7 @@ def distill(home: Path, place: Position) -> int:
     of the conversation; the failure changes nothing.
     """
     from memtape.flows.workers.distill import fact_id
-    from memtape.flows.workers.turns import append_new
+    from memtape.flows.workers.worker import append_new
     from memtape.tools.keep.facts import FactAsker
     from memtape.tools.keep.models import is_named
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from memtape.flows.projection import Projection, basis_of, open_projection
+from memtape.schemas.errors import DamagedViews
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
 from memtape.sinks.epochs import PartitionViews
@@ -30,6 +31,7 @@ class BuildViews:
         self.vault = vault
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
+        self.doubts: list[str] = []
         self._written: list[int] | None = None
 
     @cached_property
@@ -55,8 +57,15 @@ class BuildViews:
 
     @cached_property
     def erased(self) -> list[Sequence[Slot]]:
-        """The slots of the `erased` events of each partition."""
-        return [() if self._nothing_was_erased(n) else self.log.erased(n) for n in self.numbers]
+        """The slots of the `erased` events of each partition.
+
+        None are read of a partition whose views have read all of it without an erasure.
+        """
+        found: list[Sequence[Slot]] = []
+        for number, mark in enumerate(self.watermarks):
+            is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
+            found.append(() if is_read and not self.strayed[number] else self.log.erased(number))
+        return found
 
     @cached_property
     def bases(self) -> list[Basis]:
@@ -101,16 +110,20 @@ class BuildViews:
         offsets = enumerate(self.start())
         return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
 
+    def unreadable(self) -> list[int]:
+        """Read all views once, and return the partitions with views that cannot be read."""
+        found = []
+        for shard in self.shards:
+            try:
+                shard.check()
+            except DamagedViews:
+                found.append(shard.partition)
+        return found
+
     def take_doubts(self) -> list[str]:
         """Return the sentences about discarded views and snapshots not returned before."""
-        parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
-        told = [doubt for part in parts for doubt in part.doubts]
-        for part in parts:
-            part.doubts.clear()
+        lists = [self.doubts, *(it.doubts for it in self._views), *(it.doubts for it in self._snapshots)]
+        told = [doubt for doubts in lists for doubt in doubts]
+        for doubts in lists:
+            doubts.clear()
         return told
-
-    def _nothing_was_erased(self, number: int) -> bool:
-        """Whether the views have read a whole partition without an erasure, and need no further look."""
-        mark = self.watermarks[number]
-        is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
-        return bool(is_read) and not self.strayed[number]

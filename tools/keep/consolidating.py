@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -84,9 +84,12 @@ def consolidator(home: Home) -> Conclude:
         model = model_for(home, "consolidate") if len(left) > 1 else None
         if model is None:
             return concluded
+        who = (f"{format_day(it.at)} {' '.join(it.actor.split())} ({it.origin})" for it in left)
+        lines = (f"{head}: {' '.join(it.text.split())}" for head, it in zip(who, left, strict=True))
+        listed = "\n".join(f"[{number}] {line}" for number, line in enumerate(lines, 1))
         actor = author(model, redactor())
         try:
-            operations = operations_of(model.answer(prompt_for(left), LIMIT_S), left)
+            operations = operations_of(model.answer(prompt_about("consolidate", listed), LIMIT_S), left)
         except (ModelTimeout, BadAnswer) as error:
             return [*concluded, Conclusion(left, (), due.attempt, str(error), actor)]
         if not operations:
@@ -97,15 +100,6 @@ def consolidator(home: Home) -> Conclude:
     return conclude
 
 
-def prompt_for(cluster: Cluster) -> str:
-    """Return the prompt about a cluster."""
-    lines = (
-        f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
-        for n, it in enumerate(cluster, 1)
-    )
-    return prompt_about("consolidate", "\n".join(lines))
-
-
 def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ...]:
     """Return the operations of an answer about a cluster. Raises `BadAnswer`: then nothing of it is kept."""
     found = listed_in(answer, OperationAnswer, "operations")
@@ -114,8 +108,9 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ..
         raise BadAnswer("The model's answer has more operations than it was given memories.")
     operations = [_operation(it, cluster) for it in found]
     covered = Counter(it.id for operation in operations if operation.op in COVERING for it in operation.of)
-    opposed = [it.id for operation in operations if operation.op == "conflict" for it in _sides(operation)]
-    if any(count > 1 for count in covered.values()) or any(id in covered for id in opposed):
+    opposed = [it for it in operations if it.op == "conflict"]
+    sides = [it.id for each in opposed for it in (*each.of, *([each.survivor] if each.survivor else []))]
+    if any(count > 1 for count in covered.values()) or any(id in covered for id in sides):
         raise BadAnswer("The model's answer decides about one memory twice.")
     return _joined(operations)
 
@@ -124,45 +119,38 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):
-            raise BadAnswer("The model's answer names a memory that it was not given.", "Try another model.")
+            raise BadAnswer("The model's answer names a memory that it was not given.")
         return cluster[number - 1]
 
     match answer.op:
         case "remove":
             gone, survivor = named(answer.id), named(answer.survivor)
             if gone is survivor or not is_told_by(gone.text, survivor.text):
-                raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
+                raise BadAnswer("The model's answer removes what is no duplicate.")
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
             text = _checked(answer.text, of)
             if not all(is_told_by(it.text, text) for it in of):
-                raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
+                raise BadAnswer("The model's answer loses what a memory says.")
             return ConcludedOperation("replace", of, text=text)
         case "conflict":
-            return _conflict(tuple(dict.fromkeys(map(named, answer.ids))))
+            of = tuple(dict.fromkeys(map(named, answer.ids)))
+            if len(of) != 2 or any(it.made for it in of):
+                raise BadAnswer("The model's answer opposes what are no two facts.")
+            one, other = of
+            words, others = stated_words(one.text), stated_words(other.text)
+            tells = is_told_by(one.text, other.text) or is_told_by(other.text, one.text)
+            if tells and words.turning == others.turning:
+                raise BadAnswer("The model's answer opposes what says the same.")
+            if not words.terms & others.terms:
+                raise BadAnswer("The model's answer opposes what has no word in common.")
+            return ConcludedOperation("conflict", (other,), survivor=one)
         case _:
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) < 2:
-                raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
+                raise BadAnswer("The model's answer adds what it has from nowhere.")
             return ConcludedOperation("add", of, text=_checked(answer.text, of))
-
-
-def _conflict(of: Cluster) -> ConcludedOperation:
-    """Return the conflict of two candidates. Raises `BadAnswer` where they cannot be in one."""
-    if len(of) != 2 or any(it.made for it in of):
-        raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
-    one, other = of
-    tells = is_told_by(one.text, other.text) or is_told_by(other.text, one.text)
-    if tells and frozenset(turning(one.text)) == frozenset(turning(other.text)):
-        raise BadAnswer("The model's answer opposes what says the same.", "Try another model.")
-    if not frozenset(terms(one.text)) & frozenset(terms(other.text)):
-        raise BadAnswer("The model's answer opposes what has no word in common.", "Try another model.")
-    return ConcludedOperation("conflict", (other,), survivor=one)
-
-
-def _sides(operation: ConcludedOperation) -> Cluster:
-    return operation.of if operation.survivor is None else (operation.survivor, *operation.of)
 
 
 def _joined(operations: list[ConcludedOperation]) -> tuple[ConcludedOperation, ...]:
@@ -182,7 +170,7 @@ def _joined(operations: list[ConcludedOperation]) -> tuple[ConcludedOperation, .
 
 
 def _checked(text: str, of: Cluster) -> str:
-    """Return a text on one line. Raises `BadAnswer` for a text with any word that its sources do not have.
+    """Return a text on one line. Raises `BadAnswer` for an order, and any word that its sources do not have.
 
     Code checks days too; `_TELLING` has the words about time. A model, or an instruction hidden in a memory,
     can therefore only order the words of the sources.
@@ -190,7 +178,13 @@ def _checked(text: str, of: Cluster) -> str:
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
         raise BadAnswer(f"The model's answer has an empty text, or one of more than {MOST_CHARS} characters.")
-    check_words(text, " ".join(f"{format_day(it.at)} {it.text}" for it in of))
+    told, known = stated_words(text), stated_words(" ".join(f"{format_day(it.at)} {it.text}" for it in of))
+    if not told.values <= known.values:
+        raise BadAnswer("The model's answer has a number that no memory has.")
+    if not (told.terms <= known.terms | frozenset(terms(_TELLING)) and told.turning <= known.turning):
+        raise BadAnswer("The model's answer says what no memory says.")
+    if heard_in(text).standing:
+        raise BadAnswer("The model's answer gives an order.")
     return text
 
 
@@ -245,32 +239,21 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
     return {name: passed for mark in marks if mark is not None for name, passed in mark.passes.items()}
 
 
-def check_words(text: str, known: str) -> None:
-    """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
-    if not is_part(values(text), values(known)):
-        raise BadAnswer("The model's answer has a number that no memory has.", "Try another model.")
-    all_terms = [*terms(known), *terms(_TELLING)]
-    if not (is_part(terms(text), all_terms) and is_part(turning(text), turning(known))):
-        raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
-    if heard_in(text).standing:
-        raise BadAnswer("The model's answer gives an order.", "Try another model.")
+class StatedWords(NamedTuple):
+    """What a text says: its terms, its numbers and addresses, and its words that turn a statement around."""
+
+    terms: frozenset[str]
+    values: frozenset[str]
+    turning: frozenset[str]
+
+
+def stated_words(text: str) -> StatedWords:
+    """Return what a text says."""
+    values = frozenset(value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text))
+    turning = frozenset(word.lower().replace("’", "'") for word in _TURNING.findall(text))
+    return StatedWords(frozenset(terms(text)), values, turning)
 
 
 def is_told_by(text: str, other: str) -> bool:
-    """Whether another text has every term, value and word of a text that turns a statement around."""
-    return all(is_part(find(text), find(other)) for find in (terms, values, turning))
-
-
-def values(text: str) -> list[str]:
-    """Return the numbers and addresses of a text."""
-    return [value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text)]
-
-
-def turning(text: str) -> list[str]:
-    """Return the words of a text that turn a statement around."""
-    return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
-
-
-def is_part(some: Iterable[str], all: Iterable[str]) -> bool:
-    """Whether all contain some, each once or more."""
-    return frozenset(some) <= frozenset(all)
+    """Whether another text says all that a text says."""
+    return all(own <= its for own, its in zip(stated_words(text), stated_words(other), strict=True))

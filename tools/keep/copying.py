@@ -82,18 +82,13 @@ def _open_target(source: Log, to: str) -> Log:
 
         _check_other(source, parse_kafka_url(to).url)
         return KafkaLog(to, source.partitions, copy_of=source.log_id)
-    path = _path(to)
+    path = Path(to).absolute()
+    if path.is_dir() or not (path.is_file() or path.suffix == ".db"):
+        path = Home(path).log_path
     _check_other(source, str(path))
     with suppress(OSError):  # What stands in the way, SQLite meets as well and says.
         path.touch(mode=0o600)
     return EmbeddedLog(path, source.partitions, copy_of=source.log_id)
-
-
-def _path(to: str) -> Path:
-    path = Path(to).absolute()
-    if not path.is_dir() and (path.is_file() or path.suffix == ".db"):
-        return path
-    return Home(path).log_path
 
 
 def _check_other(source: Log, place: str) -> None:
@@ -105,20 +100,15 @@ def _check_other(source: Log, place: str) -> None:
 def _check_prefix(source: Log, target: Log) -> None:
     """Raise `LogExists`, before any writing, unless the target is empty or begins as the source does."""
     for number, (there, end) in enumerate(zip(source.ends(), target.ends(), strict=True)):
-        if end > there:
-            raise _holds_something_else(target, number, there)
-        for start in dict.fromkeys((0, max(0, end - COMPARED_SLOTS))):
-            stop = min(end, start + COMPARED_SLOTS)
-            differing = next(_differing(source, target, number, start, stop), None)
-            if differing is not None:
-                raise _holds_something_else(target, number, differing)
-
-
-def _holds_something_else(target: Log, partition: int, offset: int) -> LogExists:
-    return LogExists(
-        f"{target.place} holds something else than this log, at offset {offset} of partition {partition}.",
-        "Name a place where nothing is; nothing has been changed.",
-    )
+        other = [there] if end > there else []
+        for start in (0, max(0, end - COMPARED_SLOTS)) if end <= there else ():
+            other += _differing(source, target, number, start, min(end, start + COMPARED_SLOTS))
+        if other:
+            at = f"at offset {other[0]} of partition {number}"
+            raise LogExists(
+                f"{target.place} holds something else than this log, {at}.",
+                "Name a place where nothing is; nothing has been changed.",
+            )
 
 
 def _copy_what_is_new(source: Log, target: Log, before: int, on_phase: OnPhase) -> None:

@@ -12,11 +12,13 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder, probe
+from memtape.flows.embed.embedder import ChosenEmbedder, choose_embedder, probe
 from memtape.flows.embed.target import MODEL_VARIABLE, NAMES, URL_VARIABLE, first_embedder
 from memtape.flows.endpoint import target_of
 from memtape.flows.workers.embed import EmbedQueue
@@ -30,7 +32,7 @@ from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
-from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
+from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.state.vectors.choice import (
     EmbedderPlan,
     before_that,
@@ -46,8 +48,6 @@ from memtape.tools.keep.build_views import BuildViews
 BATCH_TEXTS = 128
 TEXTS_PER_S = 70
 """So many texts get a vector from MiniLM on one core."""
-Wanted = tuple[Settings, EmbedderOptions]
-"""The settings of a log and the options of a machine for opening an embedder."""
 SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
 
@@ -82,18 +82,22 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     return is_free and first_embedder(options, os.environ) != FLOOR
 
 
+class _Opened(NamedTuple):
+    """An open embedder, the options of the machine for it, and the time."""
+
+    chosen: ChosenEmbedder
+    options: EmbedderOptions
+    at_s: float
+
+
 class Embedding(Worker):
     """The worker that gives the texts of a log their vectors, and lets an embedder that has all take over."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
-        self._history = History(log)
         self._marks = OffsetMarks(home.embedding_path, log)
-        self._opened: ChosenEmbedder | None = None
-        self._opened_for: Wanted | None = None
-        self._opened_at = 0.0
-        self._prepared_for: Wanted | None = None
+        self._opened: _Opened | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
         self._serves = False
@@ -109,19 +113,20 @@ class Embedding(Worker):
         Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits.
         """
         self.refused = False
-        queue, then = self._prepare()
-        while queue is not None and not self.stopping.is_set():
+        while not self.stopping.is_set():
+            queue, then = self._prepare()  # Each time, since somebody may have changed it meanwhile.
+            if queue is None:
+                return
             if self._serves and is_on_battery():
                 self.note("The machine runs on its battery: texts get their vectors when it does not.")
                 return
             queue.look()
-            if not queue.waiting:
-                break
-            self._embed(queue)
-            if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
-                queue, then = self._prepare()
-        if queue is not None and then and not self.stopping.is_set():
-            self._take_over(queue.key)
+            if queue.waiting:
+                self._embed(queue)
+                continue
+            if then and configure(self.log, partial(taken_over, key=queue.key)).embedder == queue.key:
+                self.note(f"The embedder {queue.key} has taken over.")
+            return
 
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`. Only time mends an embedder that does not answer; a person mends all else."""
@@ -133,20 +138,23 @@ class Embedding(Worker):
 
     def _prepare(self) -> tuple[EmbedQueue | None, bool]:
         """Return the queue of texts for the current embedder, and whether it takes over at the end."""
-        self._prepared_for = self._wanted()
-        history = [configured.settings for configured in self._history.read()]
+        history = [configured.settings for configured in configured_on(self.log)]
         settings = history[-1]
         if settings != self._completed:  # Whoever changed them may have died before every partition had them.
             complete_settings(self.log)
             self._completed = settings
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
-            queue = self._queue_for(settings.embedder)
-            self._try_again_if_due(queue)
+            queue, now_s = self._queue_for(settings.embedder), int(time.time())
+            if not queue.again and self._marks.is_due(queue.key, now_s):  # Once a day, or on request.
+                if given_up(self._home, self.log, queue.key):
+                    queue.try_again(now_s)
+                else:
+                    self._marks.tried_again(queue.key, now_s)
             queue.look()
             if not queue.waiting:
                 return None, False
-        if settings.embedder == FLOOR and settings.embedder_next is None and is_offered(self._home, history):
+        elif settings.embedder_next is None and is_offered(self._home, history):
             return None, False  # `status` offers it.
         opened = self._open(settings)
         if not opened.key:  # An endpoint comes back by itself; no model comes onto this machine by itself.
@@ -166,36 +174,20 @@ class Embedding(Worker):
             set_next(self.log, chosen.key)
         return self._queue_for(chosen.key), chosen.then
 
-    def _try_again_if_due(self, queue: EmbedQueue) -> None:
-        """Once a day, or on request, retry the texts given up."""
-        now_s = int(time.time())
-        if queue.again or not self._marks.is_due(queue.key, now_s):
-            return
-        if given_up(self._home, self.log, queue.key):
-            queue.try_again(now_s)
-        else:
-            self._marks.tried_again(queue.key, now_s)
-
     def _open(self, settings: Settings) -> ChosenEmbedder:
-        wanted = self._wanted()
-        if self._opened is None or not self._still(self._opened, settings, wanted):
-            self._opened = None  # Before another is loaded beside it.
-            self._opened = open_embedder(self._home, settings)
-            self._opened_for, self._opened_at = wanted, time.monotonic()
-        return self._opened
-
-    def _still(self, opened: ChosenEmbedder, settings: Settings, wanted: Wanted) -> bool:
-        if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
-            return False
-        if opened.key == (settings.embedder_next or settings.embedder):
-            return True
-        # Not the one that the log wants: an endpoint may have another model by and by, a local model has not.
-        lately = opened.resolved.kind == "local" or time.monotonic() - self._opened_at < RETRY_S[1]
-        return lately and self._opened_for == wanted
-
-    def _wanted(self) -> Wanted:
-        options = local_settings(self._home).embedder
-        return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
+        """Return this machine's embedder, opened anew where it may be another by now."""
+        options = msgspec.structs.replace(local_settings(self._home).embedder, texts_per_s=0)
+        if (held := self._opened) is not None and held.options == options:
+            key, is_local = held.chosen.key, held.chosen.resolved.kind == "local"
+            is_wanted = key == (settings.embedder_next or settings.embedder)
+            # An endpoint may have the wanted model by and by, a local model has not.
+            is_known = is_local or time.monotonic() - held.at_s < RETRY_S[1]
+            if key not in ("", FLOOR) and (is_wanted or is_known):
+                return held.chosen
+        self._opened = None  # Before another is loaded beside it.
+        chosen = open_embedder(self._home, settings)
+        self._opened = _Opened(chosen, options, time.monotonic())
+        return chosen
 
     def _queue_for(self, key: str) -> EmbedQueue:
         if self._queue is None or self._queue.key != key:
@@ -203,11 +195,11 @@ class Embedding(Worker):
         return self._queue
 
     def _embed(self, queue: EmbedQueue) -> None:
-        assert self._opened is not None and self._opened.embedder is not None
+        assert self._opened is not None and self._opened.chosen.embedder is not None
         started = time.monotonic()
         before = queue.tried
         try:
-            queue.embed(self._opened.embedder, BATCH_TEXTS, now_us())
+            queue.embed(self._opened.chosen.embedder, BATCH_TEXTS, now_us())
         except MemtapeError as error:
             if not isinstance(error, EmbedderUnavailable):
                 self._opened = None  # It may be another than it was.
@@ -218,10 +210,6 @@ class Embedding(Worker):
         rate = local_settings(self._home).embedder.texts_per_s
         if rate:
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
-
-    def _take_over(self, key: str) -> None:
-        if configure(self.log, lambda now: taken_over(now, key)).embedder == key:
-            self.note(f"The embedder {key} has taken over.")
 
 
 def given_up(home: Home, log: Log, key: str) -> int:
@@ -311,17 +299,12 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
 
 def is_on_battery(supplies: Path = SUPPLIES) -> bool:
     """Return whether a battery is being discharged and no mains is on; False if the system does not say."""
-    told = [(_read(place / "type"), place) for place in sorted(supplies.glob("*"))]
-    if any(kind == "Mains" and _read(place / "online") == "1" for kind, place in told):
-        return False
-    return any(kind == "Battery" and _read(place / "status") == "Discharging" for kind, place in told)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
+    told: dict[str, None] = {}
+    for place in supplies.glob("*"):
+        with suppress(OSError):
+            name = "online" if (kind := (place / "type").read_text().strip()) == "Mains" else "status"
+            told[f"{kind} {(place / name).read_text().strip()}"] = None
+    return "Battery Discharging" in told and "Mains 1" not in told
 
 
 class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
@@ -351,9 +334,23 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
     """Return the state of a home's embedders; `opened` loads or asks this machine's, to learn its key."""
     history = [configured.settings for configured in configured_on(log)]
     settings = history[-1]
-    key = settings.embedder_next or settings.embedder
+    key, dense = settings.embedder_next or settings.embedder, wants_dense(settings)
     embedded, failed = counters.embedded.get(key, 0), counters.failed.get(key, 0)
-    effective, degraded, warning, drift = _here(home, history, opened)
+    own, drift = "", ""
+    try:
+        if opened:
+            own, resolved = (found := open_embedder(home, settings, brief=True)).key, found.resolved
+            drift = drift_of(plan(settings, history, own), settings, own) if own else ""
+        else:
+            resolved = probe(local_settings(home).embedder, dense)
+        effective, degraded, warning = own or resolved.kind, resolved.degraded, resolved.warning
+    except MemtapeError as error:
+        effective, degraded, warning = "none", dense, f"{error} {error.hint}".strip()
+    minutes = many(max(1, minutes_for(counters.texts)), "minute")
+    offer = (
+        "MiniLM is installed and finds what is said in other words. `memtape admin embedder set local` and "
+        f"`memtape run --once` give {many(counters.texts, 'text')} a vector, in about {minutes}."
+    )
     return EmbedderState(
         configured=settings.embedder,
         next=settings.embedder_next,
@@ -365,34 +362,10 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         embedded=embedded,
         failed=failed,
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
-        offer=_offer(home, history, counters.texts),
+        offer=offer if is_offered(home, history) else "",
     )
 
 
 def minutes_for(texts: int) -> int:
     """Return in about how many minutes so many texts get a vector from MiniLM."""
     return round(texts / TEXTS_PER_S / 60)
-
-
-def _offer(home: Home, history: list[Settings], texts: int) -> str:
-    if not is_offered(home, history):
-        return ""
-    minutes = max(1, minutes_for(texts))
-    return (
-        "MiniLM is installed and finds what is said in other words. `memtape admin embedder set local` and "
-        f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
-    )
-
-
-def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
-    settings = history[-1]
-    dense = wants_dense(settings)
-    try:
-        if opened:
-            found = open_embedder(home, settings, brief=True)
-            drift = drift_of(plan(settings, history, found.key), settings, found.key) if found.key else ""
-            return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
-        resolved = probe(local_settings(home).embedder, dense)
-    except MemtapeError as error:
-        return "none", dense, f"{error} {error.hint}".strip(), ""
-    return resolved.kind, resolved.degraded, resolved.warning, ""

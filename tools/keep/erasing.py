@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.codec import decode, event_of
@@ -46,16 +48,12 @@ from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_as_owner
 from memtape.tools.keep.rebuild import without_list
-from memtape.tools.keep.states import scope_now, state_at
+from memtape.tools.keep.states import scope_now
 
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of erased events."""
-
-
 OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
 """Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
-
-
 CORRECTION_TAGS = (STATED_TAG, "correction")
 MOST_SHARED_IDS = 10
 """So many living texts are named for each word that an erased text shares with them."""
@@ -133,43 +131,36 @@ class ErasurePlan(Carried, kw_only=True):
         """The items that are corrections by people."""
         return [item for item in self.items if item.scope == self.scope and item.id in self.corrections]
 
-    def ids(self) -> dict[str, list[str]]:
-        """Return the ids to be erased, by scope."""
-        by_scope: dict[str, list[str]] = {}
-        for item in self.items:
-            by_scope.setdefault(item.scope, []).append(item.id)
-        return by_scope
-
 
 def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
     """Return the plan of erasing these ids of a scope, or an unfinished plan of the same ids.
 
-    Raises `NotFound` for an id unknown to the scope.
+    Without ids it is any unfinished plan of the scope: its selection is lost. Raises `NotFound` for an id
+    unknown to the scope.
     """
-    if (begun := _begun(home, scope, ids)) is not None:
-        return begun
-    number = partition_of(scope, log.partitions)
-    end = log.ends()[number]
-    state = state_at(log, home.current(), number, end).scopes.get(scope) or Scope(scope)
-    erased = erasures_of(log.erased(number)).named.get(scope, {})
+    for begun in unfinished_erasures(home, ErasurePlan):
+        its = {item.id: None for item in begun.items if item.scope == scope}
+        if begun.scope == scope and all(id in its or id in begun.erased_before for id in ids):
+            return begun
+    erased = _erasures(log)[partition_of(scope, log.partitions)].named.get(scope, {})
     before = [id for id in ids if id in erased]
     asked = [id for id in ids if id not in erased]
+    state = scope_now(home, log, scope) or Scope(scope)
     named = [capture for id in asked if (capture := state.captures.get(id))]
     captures = named if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
-    items, texts, labels = _derived(log, number, end, scope, wanted, before)
-    found = {item.id: None for item in items}
-    missing = [id for id in asked if id not in found]
+    items, texts, labels = _derived(log, scope, wanted, before)
+    gone: Gone = {(scope, item.id): None for item in items}
+    missing = [id for id in asked if (scope, id) not in gone]
     if missing:
         raise NotFound(
             f"{scope} has nothing with the id {missing[0][:60]}; nothing was erased.",
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
-    carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
     return ErasurePlan(
         scope=scope,
         items=items,
-        **msgspec.structs.asdict(carried),
+        **msgspec.structs.asdict(carried_by_others(log, gone, texts)),
         erased_before=before,
         texts=texts,
         labels=labels,
@@ -197,12 +188,6 @@ def ids_matching(
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
     return tuple(ids)
-
-
-def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
-    """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
-    begun = (plan for plan in unfinished_erasures(home, ErasurePlan) if plan.scope == scope)
-    return next((it for it in begun if not {*ids} - {*it.ids().get(scope, ()), *it.erased_before}), None)
 
 
 class FileSearch(NamedTuple):
@@ -261,69 +246,32 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     """
     home, log = writer.home, writer.log
     on_phase("reading the log", 0, 1)
-    renewals = list(_renewals(home, log, made))
-    _check_rights(writer, made, [scope for scope, _ in renewals])
+    due = _events_of(made, writer)
     if made.keep_corrections:
         log.append([_kept_anew(log, item) for item in made.corrected])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
-    needles, before = _look(home, log, made, on_phase)
-    name = made.items[0].id if made.items else ""
-    if name:
-        vectors = list(needles.vectors)
-        kept = {"corrections": {}, "vectors": vectors, "is_resumed": True, "keep_corrections": False}
-        keep_unfinished(home, name, msgspec.structs.replace(made, **kept))
-    for scope, again in renewals:
-        writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
-    _append_erased(log, made, writer)
-    _scrub(home, log, on_phase, on_note)
-    after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total), name)
-    if after.clean or after.only_own:
-        drop_unfinished(home, name)
-    return Erasure(made, before, after)
-
-
-def _look(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
-    """Return the needles, and their search before the erasure, None without the texts."""
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
-    if not (made.texts or made.labels):
-        return Needles(ids=tuple(dict.fromkeys(id for _, id in gone)), texts=(), words=()), None
-    needles = needles_of(log, gone, made.texts, made.labels, made.vectors)
-    name = made.items[0].id if made.is_resumed else ""
-    before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total), name)
-    if not made.is_resumed:
-        _check_sight(before)
-    return needles, before
-
-
-def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> None:
-    for scope in dict.fromkeys([*made.ids(), *renewed]):
-        try:
-            check_admissible(writer.made("erased", Erased(ids=(made.items[0].id,)), scope))
-        except InvalidEvent as error:
-            raise MemtapeError(
-                f"Nothing was erased: the plan has events of the scope {scope}. {error}",
-                "Give it again with --origin operator, if you may speak for that.",
-            ) from None
-
-
-def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
-    for scope, ids in made.ids().items():
-        known = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
-        left = [id for id in ids if id not in known]
-        for start in range(0, len(left), MAX_IDS):
-            writer.append("erased", Erased(ids=tuple(left[start : start + MAX_IDS])), scope)
+    needles, before = needles_of(log, gone, made.texts, made.labels, made.vectors), None
+    name = made.items[0].id if made.items else ""
+    if made.texts or made.labels:
+        before = search(home, log, needles, partial(on_phase, "searching before"), name)
+        if not made.is_resumed:
+            _check_sight(before)
+    if name:
+        vectors = [*needles.vectors]
+        kept = replace(made, corrections={}, keep_corrections=False, vectors=vectors, is_resumed=True)
+        keep_unfinished(home, name, kept)
+    if due:
+        log.append(due)
     if made.take_unreadable:
         by_partition: dict[int, list[int]] = {}
         for number, offset in made.unreadable:
             by_partition.setdefault(number, []).append(offset)
         log.blank(by_partition)
-
-
-def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     try:
         scrub_as_owner(home, log, on_phase, on_note)
     except StillHeld:
@@ -333,6 +281,43 @@ def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
             f"It is erased for every reader, but not from every file yet: {error}",
             "Mend that, and give the same command again.",
         ) from error
+    after = search(home, log, needles, partial(on_phase, "searching after"), name)
+    if name and (after.clean or after.only_own):
+        drop_unfinished(home, name)
+    return Erasure(made, before, after)
+
+
+def _events_of(made: ErasurePlan, writer: Writer) -> list[Event]:
+    """Return the events of an erasure that are not on the log yet. Raises `MemtapeError` without the right.
+
+    Erasing a tombstone or a restore undoes its effect. It is said again of the texts that stay, so that
+    hidden and visible texts stay as they are.
+    """
+    gone = {item.id for item in made.items}
+    bodies: list[tuple[str, Forgotten | Restored | Erased, str]] = []
+    for item in made.items:
+        body = _event(writer.log, item).body if item.type in ("forgotten", "restored") else None
+        if isinstance(body, (Forgotten, Restored)):
+            scope = scope_now(writer.home, writer.log, item.scope) or Scope(item.scope)
+            captures = [it for id in body.ids if id not in gone and (it := scope.captures.get(id))]
+            for type, again, hidden in (("forgotten", Forgotten, True), ("restored", Restored, False)):
+                if ids := tuple(capture.id for capture in captures if capture.hidden is hidden):
+                    bodies.append((type, again(ids=ids, reason=None), item.scope))
+    for name in dict.fromkeys(item.scope for item in made.items):
+        known = writer.erased_ids(name)
+        left = [item.id for item in made.items if item.scope == name and item.id not in known]
+        for start in range(0, len(left), MAX_IDS):
+            bodies.append(("erased", Erased(ids=tuple(left[start : start + MAX_IDS])), name))
+    events = [writer.made(*body) for body in bodies]
+    for event in events:
+        try:
+            check_admissible(event)
+        except InvalidEvent as error:
+            raise MemtapeError(
+                f"Nothing was erased: the plan has events of the scope {event.scope}. {error}",
+                "Give it again with --origin operator, if you may speak for that.",
+            ) from None
+    return events
 
 
 def needles_of(
@@ -346,45 +331,42 @@ def needles_of(
     sought = [*(part for text in texts for part in parts(text)), *labels]
     traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
-    erasures = _erasures(log)
-    known_words = dict.fromkeys(words)
+    unique, vectors = dict(words), dict.fromkeys(known, True)
     spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
-    vectors = dict.fromkeys(known, True)
-    for slot, event in _events(log):
-        if event is not None:
-            is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))
-            is_gone = is_gone or erasures[slot.partition].covers(event)
-            if isinstance(event.body, Embedded) and event.body.vector is not None:
-                vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
-                event = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, vector=None))
-            if is_gone:
-                event = msgspec.structs.replace(event, body=None)
-            for said in texts_of_body(event.body) if event.body is not None else ():
-                if said.role == "label" and said.text in OWN_LABELS:
-                    continue
-                for word in all_words(said.text):
-                    if word not in known_words:
-                        continue
-                    if said.role == "statement" and len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
-                        by[event.id] = None
-                    elif said.role != "statement":
-                        labelled[word] = None
-            for string in _strings(event):
-                carried.update(dict.fromkeys(traces.find(string).texts))
-                for word in all_words(string):
-                    words.pop(word, None)
+    for _, event, is_gone in _readings(log, gone):
+        if event is None:
+            continue
+        if isinstance(event.body, Embedded) and event.body.vector is not None:
+            vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
+            event = replace(event, body=replace(event.body, vector=None))
+        event = replace(event, body=None) if is_gone else event
+        for said in texts_of_body(event.body) if event.body is not None else ():
+            if said.role == "label" and said.text in OWN_LABELS:
+                continue
+            for word in (word for word in all_words(said.text) if word in words):
+                if said.role != "statement":
+                    labelled[word] = None
+                elif len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
+                    by[event.id] = None
+        for string in _strings(event):
+            carried.update(dict.fromkeys(traces.find(string).texts))
+            for word in all_words(string):
+                unique.pop(word, None)
     # What rows tell of any text by these words, no erased text gave to it.
-    unique = [text for number, text in enumerate(traces.texts) if number not in carried]
-    alone = tuple(text for text in unique if text not in OWN_LABELS)
-    alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
-    ids = tuple(dict.fromkeys(id for _, id in gone))
-    needles = without_structure(Needles(ids=ids, texts=alone, words=tuple(words), vectors=alone_too))
+    alone = tuple(it for n, it in enumerate(traces.texts) if n not in carried and it not in OWN_LABELS)
+    found = Needles(
+        ids=tuple(dict.fromkeys(id for _, id in gone)),
+        texts=alone,
+        words=tuple(unique),
+        vectors=tuple(vector for vector, is_gone in vectors.items() if is_gone),
+        said=len(texts),
+        labelled=tuple(word for word in words if word in labelled and word not in spoken),
+        shared={word: tuple(by) for word, by in spoken.items()},
+    )
+    needles = without_structure(found)
     left = {*needles.texts, *needles.words}
     hidden = sum(left.isdisjoint((*parts(text), *telling_words(text))) for text in texts)
-    only_labelled = tuple(word for word in known_words if word in labelled and word not in spoken)
-    shared = {word: tuple(by) for word, by in spoken.items()}
-    told = {"said": len(texts), "hidden": hidden, "labelled": only_labelled, "shared": shared}
-    return msgspec.structs.replace(needles, **told)
+    return replace(needles, hidden=hidden)
 
 
 def search(
@@ -418,24 +400,21 @@ def prove(
     An erased event that still has a body is a remnant of the log. Also returns other places of the texts on
     the log. Raises `NotFound` for an id that was never erased.
     """
-    asked: dict[int, Erasures] = {}
-    gone: dict[tuple[str | None, str], None] = {}
-    left = dict.fromkeys(ids)
-    for number, erasures in _erasures(log).items():
-        for scope, named in erasures.named.items():
-            for id in [id for id in ids if id in named]:
-                asked.setdefault(number, Erasures()).named.setdefault(scope, {})[id] = None
-                gone[scope, id] = None
-                left.pop(id, None)
+    asked = [
+        Erasures({scope: {id: None for id in ids if id in its} for scope, its in erasures.named.items()})
+        for erasures in _erasures(log)
+    ]
+    gone: Gone = {(scope, id): None for it in asked for scope, its in it.named.items() for id in its}
+    left = [id for id in ids if not any(id == erased for _, erased in gone)]
     if left:
-        raise NotFound(f"{next(iter(left))[:60]} has not been erased.", "`memtape erase` does that.")
+        raise NotFound(f"{left[0][:60]} has not been erased.", "`memtape erase` does that.")
     bodies = [
         Remnant("event", event.id, f"slot {slot.partition}/{slot.offset}")
-        for slot, event in _events(log, asked)
-        if event is not None and asked[slot.partition].covers(event) and event.body is not None
+        for slot in _slots(log)
+        if (event := event_of(slot.payload)) and asked[slot.partition].covers(event) and event.body
     ]
     needles = needles_of(log, gone, texts)
-    found = search(home, log, needles, lambda done, total: on_phase("searching", done, total))
+    found = search(home, log, needles, partial(on_phase, "searching"))
     of_log, *files = found.places
     found = found._replace(places=[of_log._replace(found=(*of_log.found, *bodies)), *files])
     return found, carried_by_others(log, {}, texts)
@@ -469,7 +448,7 @@ def _kept_anew(log: Log, item: ErasedItem) -> Event:
     """
     event = _event(log, item)
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
-    return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
+    return replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
 
 def _event(log: Log, item: ErasedItem) -> Event:
@@ -477,38 +456,21 @@ def _event(log: Log, item: ErasedItem) -> Event:
     return decode(slot.payload)
 
 
-def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:
-    """Yield, by scope, the tombstones and restores to be appended again after their reason is erased.
-
-    Erasing an event undoes its effect; hidden and visible texts must stay as they are.
-    """
-    gone = {item.id for item in made.items}
-    for item in made.items:
-        if item.type not in ("forgotten", "restored"):
-            continue
-        body = _event(log, item).body
-        scope = state_at(log, home.current(), item.partition, log.ends()[item.partition]).scopes[item.scope]
-        if isinstance(body, (Forgotten, Restored)):
-            captures = [it for id in body.ids if id not in gone and (it := scope.captures.get(id))]
-            for hidden, again in ((True, Forgotten), (False, Restored)):
-                if ids := tuple(capture.id for capture in captures if capture.hidden is hidden):
-                    yield item.scope, again(ids=ids, reason=None)
-
-
 def _derived(
-    log: Log, number: int, end: int, scope: str, ids: Iterable[str], before: Iterable[str]
+    log: Log, scope: str, ids: Iterable[str], before: Iterable[str]
 ) -> tuple[list[ErasedItem], list[str], list[str]]:
     """Return the events of a scope with these ids, and the events derived from them, each once, in log order.
 
     Also return the texts in these events and in events erased `before` that still have a body, and their
     labels.
     """
-    wanted, again = Erasures(), Erasures()
-    wanted.named[scope], again.named[scope] = dict.fromkeys(ids), dict.fromkeys(before)
+    wanted = Erasures({scope: dict.fromkeys(ids)})
+    again = Erasures({scope: dict.fromkeys(before)})
     items: dict[str, ErasedItem] = {}
     texts: dict[str, None] = {}
     labels: dict[str, None] = {}
-    for slot, event in events_between(log, number, 0, end):
+    number = partition_of(scope, log.partitions)
+    for slot, event in events_between(log, number, 0, log.ends()[number]):
         goes = wanted.covers(event)
         if goes and event.id not in items:
             items[event.id] = _item(slot, event)
@@ -522,33 +484,33 @@ def _derived(
 def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
     """Search the whole log for texts outside the `gone` events (scope, id), whole or in words.
 
-    A text counts in any place of an event. A query or a reason rarely has the whole text: one telling word,
-    absent from all captures, is enough.
+    A text counts in any place of an event. It stays in the header, as a program's word, and in an event that
+    is never blank. A query or a reason rarely has the whole text: one telling word, absent from all captures,
+    is enough.
     """
     traces = Traces(texts, [word for text in texts for word in telling_words(text)])
     carried = Carried(carriers=[], kept=[], unreadable=[])
     kept: Counter[tuple[str, str, str]] = Counter()
     queries: list[tuple[ErasedItem, list[str]]] = []
     spoken: dict[str, None] = {}
-    erasures = _erasures(log)
-    for slot, event in _events(log):
+    for slot, event, is_gone in _readings(log, gone):
         if event is None:
             if traces.find(slot.payload.decode(errors="replace")).texts:
                 carried.unreadable.append((slot.partition, slot.offset))
             continue
-        is_gone = (event.scope, event.id) in gone or erasures[slot.partition].covers(event)
-        if is_gone:
-            event = msgspec.structs.replace(event, body=None)
+        event = replace(event, body=None) if is_gone else event
+        is_about_others = not isinstance(event.body, (Captured, Embedded))
         places: list[str] = []
         words: dict[str, None] = {}
         # The name of a scope can be telling too.
         for said in (*texts_of(event), *([Said("$.scope", event.scope, "name")] if event.scope else [])):
             found = traces.find(said.text)
-            if found.texts and _stays(event, said):
+            is_free = said.place.startswith("$.body") and said.role != "program"
+            if found.texts and not (is_free and EVENT_TYPES[event.type].can_be_blank):
                 kept[event.scope or "", said.place, said.text] += 1
             elif found.texts:
                 places.append(said.place)
-            elif _is_loose(event, said):
+            elif is_free and is_about_others:
                 words |= dict.fromkeys(found.words)
             elif said.role == "statement":
                 spoken |= dict.fromkeys(found.words)
@@ -561,26 +523,25 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
     return carried
 
 
-def _stays(event: Event, said: Said) -> bool:
-    """Whether a text stays: of the header, a program's word, or of an event that is never blank."""
-    is_free = said.place.startswith("$.body") and said.role != "program"
-    return not (is_free and EVENT_TYPES[event.type].can_be_blank)
+def _erasures(log: Log) -> list[Erasures]:
+    """Return the erasures of each partition."""
+    return [erasures_of(log.erased(number)) for number in range(log.partitions)]
 
 
-def _is_loose(event: Event, said: Said) -> bool:
-    """Whether a text is about other texts and not kept for itself: a query, its filters, a reason."""
-    about_others = not isinstance(event.body, (Captured, Embedded))
-    return about_others and said.place.startswith("$.body") and said.role != "program"
+def _slots(log: Log) -> Iterator[Slot]:
+    for number, end in enumerate(log.ends()):
+        yield from slots_between(log, number, 0, end)
 
 
-def _events(log: Log, partitions: Iterable[int] | None = None) -> Iterator[tuple[Slot, Event | None]]:
-    return ((slot, event_of(slot.payload)) for slot in _slots(log, partitions))
-
-
-def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
-    ends = log.ends()
-    for number in range(log.partitions) if partitions is None else partitions:
-        yield from slots_between(log, number, 0, ends[number])
+def _readings(log: Log, gone: Gone) -> Iterator[tuple[Slot, Event | None, bool]]:
+    """Yield each slot and its event, and whether the event is erased, or `gone`, or derived from such."""
+    erasures = _erasures(log)
+    for slot in _slots(log):
+        event, is_gone = event_of(slot.payload), False
+        if event is not None:
+            is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))
+            is_gone = erasures[slot.partition].covers(event) or is_gone
+        yield slot, event, is_gone
 
 
 def _item(slot: Slot, event: Event) -> ErasedItem:
@@ -620,7 +581,3 @@ def _check_sight(before: FileSearch) -> None:
             f"{first.path} cannot be looked into: {first.unreadable}.",
             "Nothing was erased, since that could not be proven. `memtape rebuild` mends damaged views.",
         )
-
-
-def _erasures(log: Log) -> dict[int, Erasures]:
-    return {number: erasures_of(log.erased(number)) for number in range(log.partitions)}

@@ -13,7 +13,7 @@ import msgspec
 from memtape.flows.workers.distill import Window, WindowAnswer, fact_id
 from memtape.flows.workers.turns import event_beside, fact_beside
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
-from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
+from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
@@ -63,32 +63,35 @@ class FactAsker:
         """
         try:
             outcome, events = self.ask(window, number)
-        except (ModelTimeout, BadAnswer) as error:
-            self._count("timeout" if isinstance(error, ModelTimeout) else "refused")
-            return WindowAnswer([], str(error))
         except BudgetSpent:
             raise
-        except MemtapeError:
-            self._count("error")
-            raise
-        self._count(outcome)
+        except MemtapeError as error:
+            outcomes: dict[type[MemtapeError], Outcome] = {ModelTimeout: "timeout", BadAnswer: "refused"}
+            count_window(self._home, outcomes.get(type(error), "error"), now_us())
+            if type(error) not in outcomes:
+                raise
+            return WindowAnswer([], str(error))
+        count_window(self._home, outcome, now_us())
         return WindowAnswer(events)
 
     def ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
         """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
-        talk = talk_of(window)
+        talk = "\n\n".join(f"[{number}] {_read(turn)}" for number, turn in enumerate(window, 1))
         if not self._is_worth_it(talk):
             return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
             raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
-        found = facts_of(model.answer(prompt_for(talk), self._limit_s), len(window))
-        texts = self._without_secrets([fact.text for fact in found])
-        actor = author(model, self._redactor)
-        facts = [msgspec.structs.replace(fact, text=text) for fact, text in zip(found, texts, strict=True)]
-        made = (_captured(window, number, place, fact, actor) for place, fact in enumerate(facts))
-        events = list(map(self._redactor.event, made))
-        return ("kept" if events else "nothing"), events
+        found = facts_of(model.answer(prompt_about("extract", talk), self._limit_s), len(window))
+        # As one text, since the label of a secret may be in another fact.
+        texts = self._redactor.text("\n".join(fact.text for fact in found)).split("\n")
+        if len(texts) != len(found):
+            texts = [self._redactor.text(fact.text) for fact in found]
+        actor, made = author(model, self._redactor), list[Event]()
+        for place, (fact, text) in enumerate(zip(found, texts, strict=True)):
+            event = _captured(window, number, place, msgspec.structs.replace(fact, text=text))
+            made.append(self._redactor.event(msgspec.structs.replace(event, actor=actor)))
+        return ("kept" if made else "nothing"), made
 
     def _is_worth_it(self, talk: str) -> bool:
         """Ask the gatekeeper model, if configured. A failed or late answer lets the text pass."""
@@ -104,24 +107,6 @@ class FactAsker:
         except MemtapeError:
             return True
 
-    def _without_secrets(self, texts: list[str]) -> list[str]:
-        """Redact facts as one text, since the label of a secret may be in another fact."""
-        whole = self._redactor.text("\n".join(texts)).split("\n")
-        return whole if len(whole) == len(texts) else [self._redactor.text(text) for text in texts]
-
-    def _count(self, outcome: Outcome) -> None:
-        count_window(self._home, outcome, now_us())
-
-
-def talk_of(window: Window) -> str:
-    """Return the messages of a window as a model reads them."""
-    return "\n\n".join(f"[{number}] {_head(turn)}: {_read(turn)}" for number, turn in enumerate(window, 1))
-
-
-def prompt_for(talk: str) -> str:
-    """Return the prompt about a conversation."""
-    return prompt_about("extract", talk)
-
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
     """Return the valid facts of an answer about `messages` messages, each text once.
@@ -133,39 +118,31 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
         raise BadAnswer("The model's answer names a message that it was not given.", "Try another model.")
     if not all(0 <= fact.confidence <= 100 for fact in found):
         raise BadAnswer("The model's answer is sure of something by another measure than 0 to 100.")
-    kept = {fact.text: fact for fact in map(_cleaned, found) if 0 < len(fact.text) <= MOST_CHARS}
+    kept: dict[str, Fact] = {}
+    for fact in found:
+        text, category = " ".join(said(fact.text).split()), fact.category.strip().lower()
+        if 0 < len(text) <= MOST_CHARS:
+            share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
+            known = category if category in CATEGORIES else "fact"
+            kept[text] = Fact(message=fact.message, category=known, confidence=round(share), text=text)
     if found and not kept:
         raise BadAnswer("The model's answer has no fact that can be kept.", "Try another model.")
     return [fact for fact in kept.values() if fact.confidence >= LEAST_CONFIDENCE][:MOST]
 
 
-def _cleaned(fact: Fact) -> Fact:
-    share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
-    category = fact.category.strip().lower()
-    return Fact(
-        message=fact.message,
-        category=category if category in CATEGORIES else "fact",
-        confidence=round(share),
-        text=" ".join(said(fact.text).split()),
-    )
-
-
-def _captured(window: Window, number: int, place: int, fact: Fact, actor: Actor) -> Event:
+def _captured(window: Window, number: int, place: int, fact: Fact) -> Event:
     turn = window[fact.message - 1]
     category = next(label for label in CATEGORIES if label == fact.category)
     confidence = int(fact.confidence)
     tags = DISTILLED_TAG, category, f"confidence:{confidence}"
     body = fact_beside(turn, fact.text, tags, IMPORTANCE[category] * confidence // 100)
     refs, sent = tuple(each.id for each in window), max(now_us(), *(each.sent for each in window))
-    made = event_beside(turn, "captured", fact_id(window, number, place), body, refs, sent)
-    return msgspec.structs.replace(made, actor=actor)
-
-
-def _head(turn: Event) -> str:
-    return f"{format_time(turn.at)[:16].replace('T', ' ')} {turn.actor.name} ({turn.actor.origin})"
+    return event_beside(turn, "captured", fact_id(window, number, place), body, refs, sent)
 
 
 def _read(turn: Event) -> str:
     assert isinstance(turn.body, Captured)
     text, half = turn.body.text, LONG_TURN_CHARS // 2
-    return text if len(text) <= LONG_TURN_CHARS else f"{head_of(text, half)} … {tail_of(text, half)}"
+    text = text if len(text) <= LONG_TURN_CHARS else f"{head_of(text, half)} … {tail_of(text, half)}"
+    at = format_time(turn.at)[:16].replace("T", " ")
+    return f"{at} {turn.actor.name} ({turn.actor.origin}): {text}"

@@ -47,26 +47,20 @@ class CountedModel:
         self._model = model
         self._options = options
         self.name = model.name
-        self.place = model.place
-
-    @property
-    def tokens(self) -> int:
-        """See `Model.tokens`."""
-        return self._model.tokens
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. Raises `BudgetSpent` too, without asking the model."""
         spend(self._home, self._options, len(prompt), now_us())
-        before = self.tokens
+        before = self._model.tokens
         try:
             answer = self._model.answer(prompt, limit_s)
         except (ModelTimeout, BadAnswer):
-            note_use(self._home, 0, 0, self.tokens - before, now_us())
+            note_use(self._home, 0, 0, self._model.tokens - before, now_us())
             raise
         except MemtapeError:
             note_use(self._home, -1, -len(prompt), 0, now_us())
             raise
-        note_use(self._home, 0, len(answer), self.tokens - before, now_us())
+        note_use(self._home, 0, len(answer), self._model.tokens - before, now_us())
         return answer
 
 

@@ -6,11 +6,12 @@ An owner that serves gives way to a process that holds the lock `turn`, and owns
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
-from memtape.flows.workers.worker import OnNote
+from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
@@ -18,19 +19,21 @@ from memtape.sinks.home.folders import FileLock, Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
-from memtape.tools.keep.projector import OnProgress, Projector
+from memtape.tools.keep.projector import OnProgress, control_of, project
 from memtape.tools.keep.rebuild import (
     Rebuilt,
     adopt_pages,
-    check_views,
     damaged_views,
     discard_old_builds,
     mend_vault,
     reason_to_rebuild,
     rebuild,
+    scrub,
 )
-from memtape.tools.keep.scrubbing import scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
+
+if TYPE_CHECKING:
+    from memtape.flows.views import Control
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
@@ -63,7 +66,7 @@ class Owner:
         self._workers = workers
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.lock("projector")
-        self._projector: Projector | None = None
+        self._control: Control | None = None
         self._seen: BuildViews | None = None
         self._kinds = kinds
         self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
@@ -88,8 +91,7 @@ class Owner:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
         operation("stopped")
-        new = [name for name in kept(self._home) if name not in self._kept]
-        if new:
+        if new := [name for name in kept(self._home) if name not in self._kept]:
             self._on_note(kept_beside(new))
 
     def check(self) -> bool:
@@ -97,7 +99,9 @@ class Owner:
 
         Takes a second for some hundred thousand rows; only for callers with time.
         """
-        return check_views(self._look())
+        for number in self._look().unreadable():
+            self._home.current().note_damage(number)
+        return bool(damaged_views(self._home, self._log))
 
     def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
         """Project to the end of the log and return the number of events read.
@@ -106,13 +110,12 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        for worker in [self._beside[name] for name, kind in self._kinds.items() if kind.once == "before"]:
-            worker.once()
-        events = self._run_or_mend(once=True, on_progress=on_progress)
-        while self._projector is not None and self._projector.stopped and not self._stopped:
+        self._catch_up("before")
+        events = self._run_or_mend(True, on_progress)
+        while self._has_stopped_itself:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
-            more = self._run(once=True, on_progress=on_progress)
-            if not more and self._projector.stopped and not self._stopped:
+            more = self._run(True, on_progress)
+            if not more and self._has_stopped_itself:
                 self._log.check()  # The erasure is on the log, and the log does not name it.
                 raise MemtapeError(
                     "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew."
@@ -120,72 +123,60 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda _: None, without: Collection[str] = ()) -> dict[str, int]:
+    def work(self, on_progress: OnProgress = lambda _: None) -> dict[str, int]:
         """Run the workers of a single run, then project; return each worker's count.
 
-        A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
+        A worker's unfinished work is noted, and still waits.
         """
-        before, ends = self._done, self._log.ends()
-        workers = {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == "after"}
-        for name, worker in workers.items():
-            if name in without:
-                continue
-            # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
-            thread = threading.Thread(target=worker.once, daemon=True)
-            thread.start()
-            while thread.is_alive() and not self._stopped:
-                thread.join(ASK_POLL_S)
-                on_progress(self._done - before)
-            thread.join(STOP_S)
-        if self._log.ends() != ends and not self._stopped:
-            self._run(once=True, on_progress=None)
-        return {name: worker.done for name, worker in workers.items()}
+        ends, workers = self._log.ends(), self._of("after")
+        before = sum(worker.done for worker in workers.values())
 
-    @property
-    def _done(self) -> int:
-        return sum(worker.done for worker in self._beside.values())
+        # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
+        thread = threading.Thread(target=partial(self._catch_up, "after"), daemon=True)
+        thread.start()
+        while thread.is_alive() and not self._stopped:
+            thread.join(ASK_POLL_S)
+            on_progress(sum(worker.done for worker in workers.values()) - before)
+        thread.join(STOP_S)
+        if self._log.ends() != ends and not self._stopped:
+            self._run(True)
+        return {name: worker.done for name, worker in workers.items()}
 
     @property
     def refused(self) -> bool:
         """Whether a worker waits for a person to follow its note."""
         return any(worker.refused for worker in self._beside.values())
 
-    def serve(self, *, without: Collection[str] = ()) -> int:
+    def serve(self) -> int:
         """Keep the views up to date until `stop`, and give way to others; return the number of events read.
 
-        The workers run beside the views, except those named in `without`.
+        The workers run beside the views.
         """
         self._log.check_briefly()
         self._mend()
-        threads = [
-            threading.Thread(target=worker.serve, name=name, daemon=True)
-            for name, worker in self._beside.items()
-            if name not in without
-        ]
+        beside = self._beside.items()
+        threads = [threading.Thread(target=it.serve, name=name, daemon=True) for name, it in beside]
         for thread in threads:
             thread.start()
+        events = 0
         try:
-            return self._serve()
+            while not self._stopped:
+                events += self._run_or_mend(False, lambda _: self._pause())
+                if not self._stopped and damaged_views(self._home, self._log):
+                    self._mend()  # A reader has met them.
+                elif not self._stopped:
+                    self._scrub_or_note()
+                if self._is_wanted():
+                    self._give_way()
         finally:
             self._stop_workers()
             for thread in threads:
                 thread.join(STOP_S)
-
-    def _stop_workers(self) -> None:
-        for worker in self._beside.values():
-            worker.stopping.set()
-
-    def _serve(self) -> int:
-        events = 0
-        while not self._stopped:
-            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause())
-            if not self._stopped and damaged_views(self._home, self._log):
-                self._mend()  # A reader has met them.
-            elif not self._stopped:
-                self._scrub_or_note()
-            if self._is_wanted():
-                self._give_way()
         return events
+
+    def _pause(self) -> None:
+        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._control is not None:
+            self._control.stopping.set()
 
     def _is_wanted(self) -> bool:
         return self._home.lock("turn").holder() is not None
@@ -200,10 +191,14 @@ class Owner:
                 break
         self._seen = None
 
+    def _stop_workers(self) -> None:
+        for worker in self._beside.values():
+            worker.stopping.set()
+
     def rebuild(self, on_phase: OnPhase) -> Rebuilt:
         """Rebuild all views."""
         self._log.check()
-        self._hear_people()
+        self._catch_up("first")
         return rebuild(self._home, self._log, on_phase, self._workers)
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
@@ -220,19 +215,24 @@ class Owner:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
         self._stopped = True
         self._stop_workers()
-        if self._projector is not None:
-            self._projector.stop()
+        if self._control is not None:
+            self._control.stopping.set()
 
-    def _run(self, once: bool, on_progress: OnProgress | None) -> int:
-        self._projector = Projector(self._look(), once=once, workers=self._workers)
+    def _run(self, once: bool, on_progress: OnProgress | None = None) -> int:
+        views, self._control = self._look(), control_of(self._home, once=once)
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:
-            return self._projector.run(on_progress)
+            return project(views, self._control, on_progress, workers=self._workers)
         finally:
             self._seen = None
-            for doubt in self._projector.doubts:
+            for doubt in views.take_doubts():
                 self._on_note(doubt)
+
+    @property
+    def _has_stopped_itself(self) -> bool:
+        """Whether the flow ended before the end of the log, and nobody asked for that."""
+        return self._control is not None and self._control.stopping.is_set() and not self._stopped
 
     def _look(self) -> BuildViews:
         """Return the served views, read anew if they were written or another build has taken over."""
@@ -259,26 +259,24 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
-        self._hear_people()
+        self._catch_up("first")  # The edits of people in pages, before pages are written again.
         views = self._look()
         adopt_pages(views)
         astray = {number: why for number, why in enumerate(views.strayed) if why}
         if astray:
-            more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
-            first = next(iter(astray.values()))
+            first, *others = astray.values()
+            more = f", and {len(others)} more partitions likewise" if others else ""
             said = "The log is not as it was when the views were made, so they are made anew"
             self._on_note(f"{said}: {first}{more}.")
-        reason = reason_to_rebuild(views)
-        if reason is not None:
+        if reason := reason_to_rebuild(views):
             self._on_note(f"The views are made anew: {reason}.")
-        damaged = damaged_views(self._home, self._log)
-        if damaged:
+        if damaged := damaged_views(self._home, self._log):
             named = ", ".join(map(str, damaged))
             self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
         if astray or damaged:
             self._log.check()  # What has harmed the one may have harmed the other.
-        if reason is not None or astray or damaged:
-            only = None if reason is not None else sorted({*astray, *damaged})
+        if reason or astray or damaged:
+            only = None if reason else sorted({*astray, *damaged})
             rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
@@ -289,20 +287,20 @@ class Owner:
         for doubt in views.take_doubts():
             self._on_note(doubt)
 
-    def _hear_people(self) -> None:
-        """Append the edits of people in pages, before pages are written again."""
-        for worker in (self._beside[name] for name, kind in self._kinds.items() if kind.once == "first"):
-            worker.once()
+    def _catch_up(self, once: str) -> None:
+        for worker in self._of(once).values():
+            if once == "first" or not self._stopped:  # People are heard in any case.
+                worker.once()
+
+    def _of(self, once: str) -> dict[str, Worker]:
+        """Return the workers that catch up at one time of a single run, by name."""
+        return {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == once}
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:
             self.scrub(on_phase)
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
-
-    def _pause(self) -> None:
-        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._projector is not None:
-            self._projector.stop()
 
 
 @contextmanager
@@ -312,7 +310,8 @@ def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
         pid = home.lock("projector").holder()
         if pid is not None:
             on_note(f"The projector with pid {pid} gives way.")
-        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S) as owner:
+        kinds = {name: kind for name, kind in WORKERS.items() if kind.once == "first"}
+        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S, kinds=kinds) as owner:
             yield owner
 
 

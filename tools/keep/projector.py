@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -45,76 +45,51 @@ PANIC = "panicked at"
 OnProgress = Callable[[int], None]
 
 
-class Projector:
-    """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
+def control_of(home: Home, *, once: bool) -> Control:
+    """Return the control of a run that a home's owner starts: `once` until the end of the log."""
+    # Bytewax and the flows are for who projects; whoever captures never pays for their import.
+    from memtape.flows import views as flows
 
-    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`,
-    over all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
+    return flows.Control(once=once, batch_events=flows.BATCH_EVENTS, on_step=steps_of(home))
+
+
+def project(
+    views: BuildViews,
+    control: Control,
+    on_progress: OnProgress | None = None,
+    *,
+    workers: int = 1,
+    partitions: Sequence[int] | None = None,
+) -> int:
+    """Run the flow over a build as its control says, and return how many events were read.
+
+    The caller holds the projector's lock. The flow runs in this process, or in several `workers`, over all
+    `partitions` or some. `on_progress` gets the count of events read, some ten times a second.
     """
+    from memtape.flows import views as flows
 
-    def __init__(
-        self,
-        views: BuildViews,
-        *,
-        once: bool,
-        workers: int = 1,
-        partitions: Sequence[int] | None = None,
-        epoch: timedelta | None = None,
-        batch_events: int | None = None,
-    ) -> None:
-        # Bytewax and the flows are for who projects; whoever captures never pays for their import.
-        from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
+    views.start()
+    failures: list[BaseException] = []
 
-        self._views, self._workers, self._partitions = views, workers, partitions
-        self._epoch = EPOCH if epoch is None else epoch
-        batch_events = batch_events or BATCH_EVENTS
-        self._control = Control(once=once, batch_events=batch_events, on_step=steps_of(views.home))
-        self.doubts: list[str] = []
-
-    def run(self, on_progress: OnProgress | None = None) -> int:
-        """Project until the end (once) or until `stop`, and return how many events were read.
-
-        `on_progress` gets the count of events read, some ten times a second.
-        """
-        self._views.start()
-        failures: list[BaseException] = []
-
-        def flow() -> None:
-            try:
-                self._run_flow()
-            except BaseException as error:  # Raised again below, in the caller's thread.
-                failures.append(error)
-
-        # The flow has its own thread, so that this one can be interrupted by a signal at any time.
-        thread = threading.Thread(target=flow, name="views", daemon=True)
+    def run() -> None:
         try:
-            thread.start()
-            while thread.is_alive():
-                thread.join(PROGRESS_S)
-                if on_progress is not None:
-                    on_progress(self._control.events_read)
-            if failures:
-                raise _cause_of(failures[0])
-        finally:
-            self.doubts += self._views.take_doubts()
-        return self._control.events_read
+            if workers > 1:
+                views.doubts += _project_shared(workers, views, control)
+            else:
+                flows.run_flow(flows.views(views.log, views, control, partitions), flows.EPOCH)
+        except BaseException as error:  # Raised again below, in the caller's thread.
+            failures.append(error)
 
-    def stop(self) -> None:
-        """Ask the flow to end after its current batch."""
-        self._control.stopping.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the flow ended, or is to end, before the end of the log."""
-        return self._control.stopping.is_set()
-
-    def _run_flow(self) -> None:
-        from memtape.flows.views import run_flow, views
-
-        if self._workers == 1:
-            run_flow(views(self._views.log, self._views, self._control, self._partitions), self._epoch)
-        else:
-            self.doubts += _project_shared(self._workers, self._views, self._control)
+    # The flow has its own thread, so that this one can be interrupted by a signal at any time.
+    thread = threading.Thread(target=run, name="views", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(PROGRESS_S)
+        if on_progress is not None:
+            on_progress(control.events_read)
+    if failures:
+        raise _cause_of(failures[0])
+    return control.events_read
 
 
 def _cause_of(error: BaseException) -> BaseException:
@@ -154,34 +129,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     failure: tuple[str, str] | None = None
 
 
-class Lessee(threading.Thread):
-    """The owner's thread for a process with leased partitions: reads reports, and replaces a killed one."""
+class Shares(NamedTuple):
+    """The processes that lease partitions, and the last report of each, by the first partition of a share."""
 
-    def __init__(self, orders: Orders, environment: dict[str, str], control: Control) -> None:
-        super().__init__(daemon=True)
-        self.last = Report(read=0)
-        self.killed = ""
-        self._orders, self._environment, self._control = orders, environment, control
-        self.process = started(MODULE, orders, environment)
-        self.start()
-
-    def run(self) -> None:
-        """Follow the process until it ends by itself."""
-        for restarts in reversed(range(RESTARTS + 1)):
-            with suppress(BrokenPipeError), self.process:
-                for report in reports_of(self.process, Report):
-                    self.last = report
-                    self._control.read[self._orders.partitions[0]] = report.read
-                    if report.stopping:
-                        self._control.stopping.set()
-            code = self.process.returncode
-            if not code or self._control.stopping.is_set():
-                return
-            if code > 0 or not restarts:
-                break
-            self.process = started(MODULE, self._orders, self._environment)
-        self.killed = f"Process {self.process.pid}, which projects a share, ended with code {code}."
-        self._control.stopping.set()
+    processes: dict[int, subprocess.Popen[bytes]]
+    reports: dict[int, Report]
 
 
 def _project_shared(workers: int, views: BuildViews, control: Control) -> list[str]:
@@ -195,35 +147,50 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> list[s
         raise MemtapeError("No other process can open this log.", "Project it with one worker.")
     if control.stopping.is_set():
         return []
-    orders = Orders(
-        home=os.path.abspath(views.home.path),
-        build=views.build.number,
-        vault=views.vault,
-        once=control.once,
-        bases=tuple(views.bases),
-    )
-    shares = [tuple(views.numbers[place::workers]) for place in range(min(workers, len(views.numbers)))]
-    lessees: list[Lessee] = []
+    home, bases = os.path.abspath(views.home.path), tuple(views.bases)
+    orders = Orders(home=home, build=views.build.number, vault=views.vault, once=control.once, bases=bases)
+    shares = Shares({}, {})
+    threads = []
+    for place in range(min(workers, len(views.numbers))):
+        share = msgspec.structs.replace(orders, partitions=tuple(views.numbers[place::workers]))
+        given = share, environment, control, shares
+        threads.append(threading.Thread(target=_follow, args=given, daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(POLL_S)
+            for process in [*shares.processes.values()] if control.stopping.is_set() else ():
+                tell(process, "stop")
+    for report in shares.reports.values():
+        if report.failure is not None:
+            raise MemtapeError(*report.failure)
+    return [doubt for report in shares.reports.values() for doubt in report.doubts]
+
+
+def _follow(orders: Orders, environment: dict[str, str], control: Control, shares: Shares) -> None:
+    """Start a process with leased partitions, read its reports to its end, and replace a killed one."""
+    name, failure = orders.partitions[0], ("", "")
     try:
-        for share in shares:
-            lessees.append(Lessee(msgspec.structs.replace(orders, partitions=share), environment, control))
-        for lessee in lessees:
-            while lessee.is_alive():
-                lessee.join(POLL_S)
-                for each in lessees if control.stopping.is_set() else ():
-                    tell(each.process, "stop")
-    finally:
-        for lessee in lessees:
-            while lessee.is_alive():  # Another could not be started.
-                control.stopping.set()
-                lessee.process.kill()
-                lessee.join(POLL_S)
-    for lessee in lessees:
-        if lessee.last.failure is not None:
-            raise MemtapeError(*lessee.last.failure)
-    if killed := next((lessee.killed for lessee in lessees if lessee.killed), ""):
-        raise MemtapeError(killed, "Start it again: it goes on from the last epoch.")
-    return [doubt for lessee in lessees for doubt in lessee.last.doubts]
+        for _ in range(RESTARTS + 1):
+            process = shares.processes[name] = started(MODULE, orders, environment)
+            with suppress(BrokenPipeError), process:
+                for report in reports_of(process, Report):
+                    shares.reports[name] = report
+                    control.read[name] = report.read
+                    if report.stopping:
+                        control.stopping.set()
+            code = process.returncode
+            if not code or control.stopping.is_set():
+                return
+            told = f"Process {process.pid}, which projects a share, ended with code {code}."
+            failure = told, "Start it again: it goes on from the last epoch."
+            if code > 0:
+                break
+    except OSError as error:
+        failure = str(error), ""
+    control.stopping.set()
+    if (last := shares.reports.get(name)) is None or last.failure is None:
+        shares.reports[name] = Report(read=0, failure=failure)
 
 
 def main() -> None:
@@ -248,10 +215,14 @@ def _project_leased(orders: Orders, send: Callable[[object], None]) -> Report:
     with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
         views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
         views.go_by(orders.bases)
-        projector = Projector(views, once=orders.once, partitions=numbers)
-        obey(lambda line: projector.stop())
-        read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
-        return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))
+        control = control_of(home, once=orders.once)
+        obey(lambda line: control.stopping.set())
+
+        def report(done: int) -> None:
+            send(Report(read=done, stopping=control.stopping.is_set()))
+
+        read = project(views, control, report, partitions=numbers)
+        return Report(read=read, stopping=control.stopping.is_set(), doubts=tuple(views.take_doubts()))
 
 
 if __name__ == "__main__":

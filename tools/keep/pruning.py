@@ -5,10 +5,11 @@ Each is hidden by a `forgotten` event and returns by `restored`. Nothing is eras
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
+from memtape.flows.workers.worker import OnProgress
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
@@ -22,8 +23,6 @@ from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.states import state_at
 
-OnProgress = Callable[[int, int], None]
-"""Is told how many partitions of how many were looked at."""
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The first tags of captures made from other captures, in their refs. One by a decision may have none."""
 _TOLD_CHARS = 200
@@ -84,7 +83,10 @@ def plan(
                 old = _old_captures(log, scope, number, named, before)
                 shown = [capture for capture, _ in old.values() if not capture.hidden]
                 going = [capture for capture in shown if not _is_also_said(scope, capture, old)]
-                items += (_item(scope, capture, old[capture.id][1]) for capture in going)
+                for capture in going:
+                    text, at = scope.captures.body(capture).text, old[capture.id][1].sent
+                    text = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
+                    items.append(PrunedItem(id=capture.id, scope=name, kind=capture.kind, at=at, text=text))
                 kept, hidden = kept + len(shown) - len(going), hidden + len(old) - len(shown)
     on_progress(len(numbers), len(numbers))
     return Pruned(tags=named, before=before, dry_run=True, items=tuple(items), kept=kept, hidden=hidden)
@@ -131,9 +133,3 @@ def _is_also_said(scope: Scope, capture: Capture, old: Container[str]) -> bool:
     seqs = scope.captures.seqs_of_normal.get(capture.normal, []) if capture.family else []
     same = (scope.captures.by_seq[seq] for seq in seqs)
     return any(not other.hidden and other.id not in old for other in same)
-
-
-def _item(scope: Scope, capture: Capture, event: Event) -> PrunedItem:
-    text = scope.captures.body(capture).text
-    told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
-    return PrunedItem(id=capture.id, scope=scope.name, kind=capture.kind, at=event.sent, text=told)

@@ -2,33 +2,39 @@
 
 The caller of these functions holds the projector's lock. Nothing is appended to the log, and no worker wakes.
 Until the switch, searches are served from the old build.
+
+An erasure rebuilds the views with erased texts, drops caches and blanks slots. Each step may be interrupted:
+the next call reads the remaining work from the views, the log and a small file of the build.
 """
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Collection, Iterator
-from functools import partial
+from collections.abc import Collection
 
 import msgspec
 
+from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.page_files import WATERMARK_FILE
+from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
+from memtape.sinks.page_files import WATERMARK_FILE, forget_lost
+from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import changed_rules
+from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of
-from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.projector import control_of, project
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
@@ -46,6 +52,18 @@ class Rebuilt(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class _Blanked(msgspec.Struct):
+    """The offset up to which a partition's slots are blank under `count` erasures; `derived`: see `Erasures`.
+
+    `trail` is the log's trail before the offset. A log that went back is searched from its beginning.
+    """
+
+    count: int
+    offset: int
+    derived: dict[str, dict[str, None]]
+    trail: str
+
+
 def rebuild(
     home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
 ) -> Rebuilt:
@@ -54,21 +72,13 @@ def rebuild(
     With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
     began = time.perf_counter_ns()
-    adopt_pages(BuildViews(home, log))
-    home.remove_unfinished()
     total = sum(log.ends())
-    served = home.current()
-    build = home.build(served.number + 1)
-    if any(True for _ in _unreadable(BuildViews(home, log, build))):
-        build.discard()  # What was begun before cannot be gone on with.
-    anew = range(log.partitions) if partitions is None else partitions
-    for number in range(log.partitions):
-        if number not in anew:
-            build.adopt(served, number)
-    projector = Projector(BuildViews(home, log, build, vault=False), once=True, workers=workers)
-    projector.run(lambda done: on_phase("projecting", done, total))
-    verified = partial(on_phase, "verifying")
-    verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: verified(done, total))
+    build = _made(home, log, on_phase, workers, partitions)
+
+    def verified(done: int) -> None:
+        on_phase("verifying", done, total)
+
+    verdict = verify(home, log, build=build, only=partitions, on_progress=verified)
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -76,26 +86,69 @@ def rebuild(
             f"The new build differs from the log and was dropped ({first.what}: {first.view} {first.id}).",
             "The views that were served are untouched. Please report this: it should not be possible.",
         )
-    on_phase("switching", 0, total)
-    switch(home, log, build, verdict.positions)
-    discard_old_builds(home)
-    on_phase("switching", total, total)
+    switch(home, log, build, range(log.partitions) if partitions is None else partitions, on_phase)
     took_ns = time.perf_counter_ns() - began
     steps_of(home)("rebuild", ALL_PARTITIONS, took_ns)
     return Rebuilt(build.number, verdict.events, verdict.state_hash, round(took_ns / 1e9, 3))
 
 
-def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> None:
-    """Serve a build, and write the pages of the partitions that stand at `positions`."""
+def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[int], int]:
+    """Take the bytes of everything that is erased out of the views that are served, caches and log.
+
+    Returns the partitions with rebuilt views, and the number of blanked slots. The search of every file is
+    the proof of an erasure, so that the new views are not compared with the log.
+
+    Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
+    """
+    home, log = views.home, views.log
+    # Where tables are lost or damaged, the vault's pages may be older than they were.
+    held = (0 if watermark is None else watermark.erased for watermark in views.watermarks)
+    behind = [number for number, erased in enumerate(held) if erased != views.bases[number].erased]
+    if behind:
+        for build in home.builds():
+            if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
+                build.discard()
+        switch(home, log, _made(home, log, on_phase, workers, behind), behind, on_phase)
+    return behind, _blank_slots(views)
+
+
+def _made(home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Collection[int] | None) -> Build:
+    """Return a new build of some partitions, by default all, with the rest taken over from the served one."""
+    adopt_pages(BuildViews(home, log))
+    home.remove_unfinished()
+    total = sum(log.ends())
+    served = home.current()
+    build = home.build(served.number + 1)
+    if BuildViews(home, log, build).unreadable():
+        build.discard()  # What was begun before cannot be gone on with.
+    for number in range(log.partitions):
+        if partitions is not None and number not in partitions:
+            build.adopt(served, number)
+    views = BuildViews(home, log, build, vault=False)
+
+    def projected(done: int) -> None:
+        on_phase("projecting", done, total)
+
+    project(views, control_of(home, once=True), projected, workers=workers)
+    return build
+
+
+def switch(home: Home, log: Log, build: Build, anew: Collection[int], on_phase: OnPhase) -> None:
+    """Serve a build, write the pages of its new partitions (`anew`), and discard older builds."""
+    total = sum(log.ends())
+    on_phase("switching", 0, total)
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
-        for number in positions:
+        for number in anew:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
-        for number in (number for number, offset in positions.items() if not offset):
-            mend_vault(home, log, build, number, 0)
+        views = BuildViews(home, log, build)
+        for number in anew:
+            if views.watermarks[number] is None:
+                mend_vault(home, log, build, number, 0)
         home.serve(build)
-        due = positions | dict(BuildViews(home, log, build).uncovered())
-        for number, offset in due.items():
+        for number, offset in views.uncovered():
             mend_vault(home, log, build, number, offset)
+    discard_old_builds(home)
+    on_phase("switching", total, total)
 
 
 def discard_old_builds(home: Home) -> None:
@@ -140,21 +193,6 @@ def without_list(views: BuildViews) -> list[tuple[int, int]]:
     ]
 
 
-def check_views(views: BuildViews) -> bool:
-    """Read all views once and note which cannot be read, for `damaged_views`; whether there are any."""
-    for number in _unreadable(views):
-        views.build.note_damage(number)
-    return bool(damaged_views(views.home, views.log))
-
-
-def _unreadable(views: BuildViews) -> Iterator[int]:
-    for shard in views.shards:
-        try:
-            shard.check()
-        except DamagedViews:
-            yield shard.partition
-
-
 def damaged_views(home: Home, log: Log) -> list[int]:
     """Return the partitions reported with unreadable views."""
     build = home.current()
@@ -193,3 +231,40 @@ def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMa
         return [], []
     marks = [mark_of(state, found)] if found.changed >= 0 else []
     return pages_of(state, all_changes(found)), marks
+
+
+def _blank_slots(views: BuildViews) -> int:
+    """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
+    home, log = views.home, views.log
+    build = home.current()  # It may have been made just now.
+    # The file only saves time.
+    marks, due = read_json(build.blanked_path, dict[int, _Blanked]) or {}, {}
+    before = dict(marks)
+    for number in range(log.partitions):
+        erasures = erasures_of(views.erased[number])
+        mark = marks.get(number)
+        if not erasures.count:
+            continue
+        if mark is None or mark.count != erasures.count or strayed(log, number, mark.offset, mark.trail):
+            mark = _Blanked(erasures.count, 0, {}, "")
+            # Views of the past and snapshots that were made before the erasure, or are being made.
+            for pattern in (f"p{number:02}-*", f".p{number:02}-*"):
+                for folder in home.as_of.glob(pattern):
+                    shutil.rmtree(folder, ignore_errors=True)
+            for past in (False, True):
+                Snapshots(build, number, basis_of(log, number), past=past).discard_others()
+        erasures.derived = mark.derived
+        end = log.ends()[number]
+        found = events_between(log, number, mark.offset, end)
+        offsets = [slot.offset for slot, event in found if erasures.covers(event) and event.body is not None]
+        if offsets or marks.get(number) is not mark:
+            due[number] = offsets
+        marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
+    if due:
+        with home.lock("imports"):
+            forget_lost(home)
+        log.blank(due)
+    if marks != before:
+        make_folder(build.state)
+        write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
+    return sum(map(len, due.values()))

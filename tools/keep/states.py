@@ -17,7 +17,7 @@ from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
-from memtape.tools.keep.waiting import who_waits
+from memtape.tools.keep.waiting import TOLD
 
 ROWS_AT_ONCE = 10_000
 PARTS, LEAST_STEP = 8, 1_024
@@ -53,7 +53,7 @@ def scope_now(home: Home, log: Log, name: str) -> Scope | None:
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:
     """Fold a state on to an offset, and leave snapshots on the way where that is not the end of the log."""
-    start, told, end, before = state.offset, who_waits(), log.ends()[state.number], 0
+    start, told, end, before = state.offset, TOLD.get(), log.ends()[state.number], 0
 
     def on_fold(done: int, _: int) -> None:
         told(before + done, offset - start)

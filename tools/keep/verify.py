@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memtape.flows.projection import LoggedBodies
 from memtape.schemas.log import Log, slots_between
@@ -56,18 +56,21 @@ class Verification(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-class _ViewRows(NamedTuple):
-    """The views of one partition: rows by table and key, pages by scope and path, Memtape's pages (`listed`).
+Place = tuple[str, str, str, str]
+"""The place of a row or a page: its view (a table, `index` or `vault`), scope, key and id."""
 
-    `indexes` are the search indexes by scope.
+
+class _PartitionViews(NamedTuple):
+    """The views of one partition up to `offset`: rows and pages by place, and search indexes by scope.
+
+    `theirs` are the places of people's files among the pages. `differences` has the unreadable views.
     """
 
     offset: int
-    rows: dict[str, dict[str, Row]]
-    pages: dict[str, dict[str, bytes]]
-    listed: dict[str, list[str]]
-    differences: list[Difference]
+    at: dict[Place, Row | bytes | str]
+    theirs: dict[Place, None]
     indexes: dict[str, OpenIndex]
+    differences: list[Difference]
 
 
 def verify(
@@ -95,13 +98,16 @@ def verify(
     scopes: dict[str, None] = {}
     done = 0
     for number, views in found.items():
-        state = _oracle(log, number, views.offset)
+        state = Partition(number, erasures_of(log.erased(number)))
+        state.bodies = LoggedBodies(log, number)
+        for slot in slots_between(log, number, 0, views.offset):
+            fold(state, (slot,))
         scopes |= dict.fromkeys(state.scopes)
         leaves |= state_leaves([state])
-        differences += [*views.differences, *_compare_tables(state, views, leaves)]
-        differences += _compare_indexes(state, views, leaves)
-        pages = list(_compare_pages(state, views, leaves))
-        differences += pages if vault is not None else []
+        expected = _expected(state, leaves)
+        if vault is None:
+            expected = {place: it for place, it in expected.items() if place[0] != "vault"}
+        differences += _compare(expected, views)
         done += views.offset
         if on_progress is not None:
             on_progress(done)
@@ -114,85 +120,93 @@ def verify(
     return Verification(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
 
 
-def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _ViewRows:
+def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _PartitionViews:
     shard = Shard(build.shard(number), number)
-    found = _ViewRows(0, {}, {}, {}, [], {})
+    found = _PartitionViews(0, {}, {}, {}, [])
+
+    def note(view: str, what: str) -> None:
+        found.differences.append(Difference(view, "", str(number), what))
+
     if not shard.exists():
         if vault is not None and vault.covered(number):
-            found.differences.append(Difference("watermarks", "", str(number), "missing"))
+            note("watermarks", "missing")
         return found
     try:
         watermark = shard.watermark()
     except Exception:  # Whatever LanceDB finds damaged is a difference, and it has no one class for that.
-        return found._replace(differences=[Difference("watermarks", "", str(number), "unreadable")])
+        note("watermarks", "unreadable")
+        return found
+    if watermark is not None and foreign(log, watermark):
+        note("watermarks", "unexpected")
+        return found
     for table in TABLES:
         try:
-            found.rows[table] = {row.key: row for row in shard.all_rows(table)}
+            found.at.update(((table, row.scope, row.key, row.id), row) for row in shard.all_rows(table))
         except Exception:  # As above.
-            found.differences.append(Difference(table, "", str(number), "unreadable"))
+            note(table, "unreadable")
     try:
         found.indexes.update(shard.indexes())
     except Exception:  # As above.
-        found.differences.append(Difference("index", "", str(number), "unreadable"))
-    named = (row.scope for rows in found.rows.values() for row in rows.values())
+        note("index", "unreadable")
     # A scope can have pages where all its rows have left the tables.
-    known = watermark.sent if watermark is not None else {}
-    scopes = dict.fromkeys((*named, *known))
-    if watermark is not None and foreign(log, watermark):
-        return _ViewRows(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
-    if vault is not None:
-        found.pages.update((name, vault.read(name)) for name in scopes)
-        found.listed.update((name, vault.listed(name)) for name in scopes)
+    scopes = dict.fromkeys([scope for _, scope, *_ in found.at] + [*(watermark.sent if watermark else ())])
+    for scope in scopes if vault is not None else ():
+        assert vault is not None
+        listed = vault.listed(scope)
+        pages = {("vault", scope, path, path): data for path, data in vault.read(scope).items()}
+        found.at.update(pages)
+        found.theirs.update((place, None) for place in pages if place[2] not in listed)
     return found._replace(offset=watermark.offset if watermark else 0)
 
 
-def _oracle(log: Log, number: int, end: int) -> Partition:
-    """Return the state of a partition, its log folded anew in plain Python."""
-    state = Partition(number, erasures_of(log.erased(number)))
-    state.bodies = LoggedBodies(log, number)
-    for slot in slots_between(log, number, 0, end):
-        fold(state, (slot,))
-    return state
-
-
-def _compare_tables(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
-    changes = [change for found in state.scopes.values() for change in all_changes(found)]
-    for table, found in views.rows.items():
-        rows = [row_of(state.scopes[change.scope], change) for change in changes if change.table == table]
-        expected = {row.key: row for row in rows}
-        if expected:
-            leaves[f"view/{table}/{state.number}@{RULES['views']}"] = rows_digest(expected.values())
-        for key in sorted(expected.keys() | found.keys()):
-            what = _difference(_logical(expected.get(key)), _logical(found.get(key)))
-            if what:
-                row = expected.get(key) or found[key]
-                yield Difference(table, row.scope, row.id, what)
-
-
-def _compare_indexes(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
-    """Yield the differences between a scope's search index and an index built from the state's rows."""
-    if any(difference.view == "index" for difference in views.differences):
-        return
+def _expected(state: Partition, leaves: dict[str, str]) -> dict[Place, Row | bytes | str]:
+    """Return the rows and pages that follow from a state, and add the leaves of the views."""
+    rows: dict[str, dict[str, Row]] = {}
     indexed: dict[str, dict[tuple[str, str], str]] = {}
-    for name in sorted(state.scopes.keys() | views.indexes.keys()):
-        expected = expected_index(state.scopes[name]) if name in state.scopes else {}
-        indexed[name] = expected
-        try:
-            found = _found_index(views.indexes.get(name))
-        except Exception:  # Whatever is damaged: arrays that do not fit each other, records that are none.
-            yield Difference("index", name, "", "unreadable")
-            continue
-        for key in sorted(expected.keys() | found.keys()):
-            what = _difference(expected.get(key), found.get(key))
-            if what:
-                yield Difference("index", name, key[1], what)
+    expected: dict[Place, Row | bytes | str] = {}
+    for name, scope in state.scopes.items():
+        changes = list(all_changes(scope))
+        for change in (change for change in changes if change.table in TABLES):
+            row = row_of(scope, change)
+            rows.setdefault(change.table, {})[row.key] = row
+        indexed[name] = expected_index(scope)
+        expected |= {("index", name, "/".join(key), key[1]): said for key, said in indexed[name].items()}
+        rendered = sorted((page.path, render(page)) for page in pages_of(state, changes))
+        if pages := [(path, text) for path, text in rendered if text]:
+            leaves[f"view/vault/{name}@{RULES['views']}"] = digest(pages)
+        expected |= {("vault", name, path, path): text.encode() for path, text in pages}
+    for table, its in rows.items():
+        leaves[f"view/{table}/{state.number}@{RULES['views']}"] = rows_digest(its.values())
+        living = (row for row in its.values() if not isinstance(row, GoneRow))
+        expected |= {(table, row.scope, row.key, row.id): row for row in living}
     leaves |= index_leaf(state.number, indexed)
+    return expected
 
 
-def _found_index(opened: OpenIndex | None) -> dict[tuple[str, str], str]:
+def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -> Iterator[Difference]:
+    """Yield the differences of the views of a partition. Where something is unreadable, that alone is one."""
+    found = dict(views.at)
+    for name, opened in views.indexes.items():
+        try:
+            content = _found_index(opened)
+        except Exception:  # Whatever is damaged: arrays that do not fit each other, records that are none.
+            views.differences.append(Difference("index", name, "", "unreadable"))
+        else:
+            found |= {("index", name, "/".join(key), key[1]): said for key, said in content.items()}
+    yield from views.differences
+    unread = {difference[:2] for difference in views.differences}
+    for place in sorted(expected.keys() | (found.keys() - views.theirs.keys())):
+        view, scope, _, id = place
+        if (view, scope) in unread or (view, "") in unread:
+            continue
+        one, other = expected.get(place), found.get(place)
+        if _logical(one) != _logical(other):
+            what = "missing" if other is None else "unexpected" if one is None else "changed"
+            yield Difference(view, scope, id, what)
+
+
+def _found_index(opened: OpenIndex) -> dict[tuple[str, str], str]:
     """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
-    if opened is None:
-        return {}
     usual = usual_of(opened.segments, opened.living)
     if not all(map(is_sound, opened.segments)) or usual != opened.manifest.usual:
         raise ValueError("The index does not follow from itself.")
@@ -204,25 +218,5 @@ def _found_index(opened: OpenIndex | None) -> dict[tuple[str, str], str]:
     return found
 
 
-def _compare_pages(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
-    for found in state.scopes.values():
-        rendered = {page.path: render(page).encode() for page in pages_of(state, all_changes(found))}
-        expected = {path: data for path, data in sorted(rendered.items()) if data}
-        if expected:
-            texts = ((path, data.decode()) for path, data in expected.items())
-            leaves[f"view/vault/{found.name}@{RULES['views']}"] = digest(texts)
-        pages, listed = views.pages.get(found.name, {}), views.listed.get(found.name, [])
-        for path in sorted(expected.keys() | (pages.keys() & listed)):
-            what = _difference(expected.get(path), pages.get(path))
-            if what:
-                yield Difference("vault", found.name, path, what)
-
-
-def _logical(row: Row | None) -> dict[str, Any] | None:
-    return None if row is None or isinstance(row, GoneRow) else logical_row(row)
-
-
-def _difference(expected: object, found: object) -> str:
-    if expected == found:
-        return ""
-    return "missing" if found is None else "unexpected" if expected is None else "changed"
+def _logical(value: Row | bytes | str | None) -> object:
+    return value if value is None or isinstance(value, (bytes, str)) else logical_row(value)

@@ -12,19 +12,15 @@ from contextvars import ContextVar
 Told = Callable[[int, int], None]
 """Gets how many slots are folded, and how many there are."""
 
-_TOLD: ContextVar[Told] = ContextVar("told", default=lambda done, total: None)
+TOLD: ContextVar[Told] = ContextVar("told", default=lambda done, total: None)
+"""The progress callback of this context."""
 
 
 @contextmanager
 def told_of_folding(told: Told) -> Iterator[None]:
     """Tell how many slots are folded of how many, while states are asked for in this context."""
-    token = _TOLD.set(told)
+    token = TOLD.set(told)
     try:
         yield
     finally:
-        _TOLD.reset(token)
-
-
-def who_waits() -> Told:
-    """Return the progress callback of this context."""
-    return _TOLD.get()
+        TOLD.reset(token)

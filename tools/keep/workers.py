@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock, Commits
 from memtape.flows.workers.consolidate import Consolidation
-from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
+from memtape.flows.workers.distill import Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
@@ -60,7 +60,7 @@ class WorkerKind(NamedTuple):
 
 def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
     marks = OffsetMarks(home.statements_path, log)
-    return Extraction(log, marks, now_us, lambda: local_settings(home).extract, on_note)
+    return Extraction(log, on_note, marks, now_us, lambda: local_settings(home).extract)
 
 
 def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -71,10 +71,9 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
         return FactAsker(home)
 
-    def ask(window: Window, number: int) -> WindowAnswer:
-        return asker()(window, number)
-
-    return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
+    return Distillation(
+        log, on_note, AskedWindows(home), lambda *window: asker()(*window), now_us, partial(is_named, home)
+    )
 
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -84,7 +83,7 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     def marks() -> dict[str, PassMark]:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    return Consolidation(log, marks, partial(scope_alone, home, log), consolidator(home), now_us, on_note)
+    return Consolidation(log, on_note, marks, partial(scope_alone, home, log), consolidator(home), now_us)
 
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -93,12 +92,12 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
         scopes = ((held.scope, folder) for folder, held in repositories_of(home).items())
         return {name: it for name, it in scopes if silence_of(home.path, partial(str, name)) is None}
 
-    return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)
+    return Commits(log, on_note, CommitMarks(home, log.log_id), folders, last_commit, now_us)
 
 
 WORKERS: dict[str, WorkerKind] = {
     "deliver": WorkerKind(Delivery, once="before"),
-    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="after"),
+    "clock": WorkerKind(lambda home, log, on_note: Clock(log, on_note, now_us), once="after"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "commits": WorkerKind(_commits, once="after"),

@@ -143,9 +143,17 @@ def read_corpus(path: Path) -> Conversations:
         scope = f"{PROJECT_PREFIX}{name}"
         scope += f"-{number}" * (slugs.count(name) > 1)  # Two ids can be one slug.
         lines = _lines(plain, scope, times)
-        _check(str(plain.id), lines)
         known = {line.native_id for line in lines}
-        questions = [_question(asked) for asked in plain.questions or ()]
+        questions = [
+            Question(
+                asked.question,
+                tuple(dict.fromkeys(map(str, asked.evidence or ()))),
+                "all" if asked.category in (None, "") else str(asked.category),
+                bool(asked.evidence) if asked.answered is None else asked.answered,
+                str(asked.answer),
+            )
+            for asked in plain.questions or ()
+        ]
         missing += (id for asked in questions for id in asked.evidence if id not in known)
         held = [it._replace(evidence=tuple(id for id in it.evidence if id in known)) for it in questions]
         corpus.append(Conversation(scope, lines, held, str(plain.id)))
@@ -206,22 +214,30 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
+    """Return the turns of a conversation as captures, with notes about times that cannot be read.
+
+    Raises `MemtapeError` for two turns of one id, and for a turn that no log would take.
+    """
     lines: list[Line] = []
     latest: dict[str, int] = {}
-    before = UNDATED_US - GAP_US
+    before, now = UNDATED_US - GAP_US, now_us()
     for turn in plain.turns:
         if not turn.text.strip() and not turn.caption:
             continue
         session = "1" if turn.session is None else str(turn.session)
+        said = f"Turn {str(turn.id)!r} of conversation {str(plain.id)!r}"
         try:
             at = read_time(turn.at)
         except (ValueError, OverflowError):
-            said = f"Turn {str(turn.id)!r} of conversation {str(plain.id)!r}"
             notes.append(f"{said}: {str(turn.at)[:60]!r} is no time; it is taken without one.")
             at = None
         at = before + GAP_US if at is None else at
         # A conversation is said in order, also where only its sessions are dated.
         before = at = latest[session] = max(at, latest.get(session, at - 1) + 1)
+        if at > now + MAX_AT_LEAD_US:
+            raise MemtapeError(
+                f"{said} is of {format_time(at)}, which is in the future.", "Change it in the file."
+            )
         lines.append(
             Line(
                 text=turn.text,
@@ -237,32 +253,13 @@ def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
                 media=(MediaLine(caption=turn.caption),) if turn.caption else (),
             )
         )
-    return lines
-
-
-def _question(asked: _Question) -> Question:
-    return Question(
-        asked.question,
-        tuple(dict.fromkeys(map(str, asked.evidence or ()))),
-        "all" if asked.category in (None, "") else str(asked.category),
-        bool(asked.evidence) if asked.answered is None else asked.answered,
-        str(asked.answer),
-    )
-
-
-def _check(name: str, lines: list[Line]) -> None:
-    """Raise `MemtapeError` for two turns of one id, and for a turn that no log would take."""
     id, count = next(iter(Counter(line.native_id for line in lines).most_common(1)), ("", 0))
     if count > 1:
         raise MemtapeError(
-            f"In conversation {name!r}, {count} turns have the id {id!r}.",
+            f"In conversation {str(plain.id)!r}, {count} turns have the id {id!r}.",
             "Evidence names turns by id, so each needs its own.",
         )
-    latest = now_us() + MAX_AT_LEAD_US
-    for line in lines:
-        if isinstance(line.at, int) and line.at > latest:
-            said = f"Turn {line.native_id!r} of conversation {name!r} is of {format_time(line.at)}"
-            raise MemtapeError(f"{said}, which is in the future.", "Change it in the file.")
+    return lines
 
 
 def read_time(said: object) -> int | None:
@@ -276,22 +273,21 @@ def read_time(said: object) -> int | None:
     if isinstance(said, bool) or not isinstance(said, (str, int, float)):
         raise ValueError(said)
     if isinstance(said, str) and not _NUMBER.match(said):
-        at = _of_text(said)
+        if _YEAR.search(said) is None:
+            raise ValueError(said)
+        for form in FORMS:
+            with suppress(ValueError):
+                read = datetime.strptime(said, form).replace(tzinfo=timezone.utc)
+                at = round(read.timestamp()) * US_PER_S
+                break
+        else:
+            try:
+                at = parse_iso(said)
+            except MemtapeError:
+                raise ValueError(said) from None
     else:
         number = float(said)
         at = round(number * next(unit for most, unit in UNITS_US if abs(number) < most))
     if not MIN_TIME_US <= at <= MAX_TIME_US:
         raise ValueError(said)
     return at
-
-
-def _of_text(said: str) -> int:
-    if _YEAR.search(said) is None:
-        raise ValueError(said)
-    for form in FORMS:
-        with suppress(ValueError):
-            return round(datetime.strptime(said, form).replace(tzinfo=timezone.utc).timestamp()) * US_PER_S
-    try:
-        return parse_iso(said)
-    except MemtapeError:
-        raise ValueError(said) from None

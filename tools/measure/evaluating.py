@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
 from memtape.flows.workers.turns import statement_id
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import NotEmbedded
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Event
 from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -30,7 +29,7 @@ from memtape.state.ranking.evaluation import EvaluatedQuestion, PromptContext, g
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
+from memtape.tools.measure.corpus import Conversation, read_corpus
 from memtape.tools.query.comparing import MOST, Ask, asks_of
 from memtape.tools.query.found import ScopeTexts
 from memtape.tools.query.ordering import SearchQuery
@@ -47,22 +46,13 @@ class EmbedderVectors:
     `spent_s` is the time spent on questions, to be told apart from searching.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, on_phase: OnPhase) -> None:
         self.embedder = embedder
         self.spent_s: float = 0
         self.note = ""
+        self._on_phase = on_phase
         self._texts: dict[str, NDArray[np.int16]] = {}
         self._queries: dict[str, NDArray[np.int16] | None] = {}
-
-    def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
-        """Embed texts; a failed text gets a zero vector."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
-        for start in range(0, len(missing), BATCH_TEXTS):
-            batch = missing[start : start + BATCH_TEXTS]
-            for text, vector in zip(batch, self.embedder.embed_each(batch), strict=True):
-                none = np.zeros(self.embedder.dimensions, np.int16)
-                self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
-            on_progress(start + len(batch), len(missing))
 
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, None where it has none."""
@@ -76,9 +66,15 @@ class EmbedderVectors:
         return self._queries[text]
 
     def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
-        """Return the vectors of a scope's searchable texts; None for no texts."""
+        """Return the vectors of a scope's searchable texts; None for no texts. A failed text has zeros."""
         texts = [found.text(place) for place in range(found.texts.size)]
-        self.prepare(texts, lambda done, total: None)
+        missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        for start in range(0, len(missing), BATCH_TEXTS):
+            batch = missing[start : start + BATCH_TEXTS]
+            for text, vector in zip(batch, self.embedder.embed_each(batch), strict=True):
+                none = np.zeros(self.embedder.dimensions, np.int16)
+                self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
+            self._on_phase("embedding", start + len(batch), len(missing))
         return text_vectors(np.stack([self._texts[text] for text in texts])) if texts else None
 
 
@@ -100,19 +96,16 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
     `MemtapeError`.
     """
     conversations = read_corpus(path)
-    vectors = EmbedderVectors(embedder)
+    vectors = EmbedderVectors(embedder, on_phase)
     asked: dict[str, list[EvaluatedQuestion]] = {name: [] for name in names}
     questions, done = sum(len(conversation.questions) for conversation in conversations), 0
     with filled(conversations, on_phase) as (home, log):
         views = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
-        is_dense = embedder.name != FLOOR or bool({"dense", "rrf"} & set(names))
-        by = Retriever(home, log, dense=vectors) if is_dense and embedder.name == FLOOR else views
+        has_floor = embedder.name == FLOOR and bool({"dense", "rrf"} & set(names))
+        by = Retriever(home, log, dense=vectors) if has_floor else views
         for conversation in conversations:
             client = Client(home, scope=conversation.scope, log=log)
             made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
-            if is_dense:
-                texts = [_spoken(event) for events in made.values() for event in events]
-                vectors.prepare(texts, partial(on_phase, f"embedding {conversation.scope}"))
             for name, ask in asks_of(views, conversation.scope, names, by=by).items():
                 asked[name] += _ask_all(conversation, made, ask, vectors)
             done += len(conversation.questions)
@@ -126,13 +119,6 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
         "embedder": embedder.name,
         "retrievers": {name: summary(its) for name, its in asked.items()},
     }
-
-
-def _spoken(event: Event) -> str:
-    """Return what of a captured turn is embedded, as `embedded_text` says it of a result."""
-    body = event.body
-    assert isinstance(body, Captured)
-    return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
 @contextmanager
@@ -202,8 +188,10 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
     prompts of our own (`foreign_prompts.json`), the questions that other conversations of the file answer,
     and what the people of a `foreign` corpus say and ask. Raises `MemtapeError`.
     """
-    conversations = read_corpus(path)
-    talk = [] if foreign is None else list(_talk(read_corpus(foreign)))
+    conversations, talk = read_corpus(path), list[str]()
+    for other in () if foreign is None else read_corpus(foreign):
+        talk += [line.text for line in other.lines if line.origin == "user"]
+        talk += [question.text for question in other.questions]
     count = tokenizer()
     measured: dict[str, list[tuple[str, PromptContext]]] = {}
     asked = [_prompts(conversation, conversations, talk) for conversation in conversations]
@@ -254,9 +242,3 @@ def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Se
         if question.answered
     ]
     return [*own, *written, *others, *((TALK, text, ()) for text in talk)]
-
-
-def _talk(corpus: Conversations) -> Iterator[str]:
-    for conversation in corpus:
-        yield from (line.text for line in conversation.lines if line.origin == "user")
-        yield from (question.text for question in conversation.questions)

@@ -1,38 +1,62 @@
-"""The actions of a person on the page, from `actions.toml`: what each does, how it is undone, and on what.
+"""What a person can do on the page: the verbs that change what ids name, with a form made from each.
 
-Nothing is done without a second click that says both. Actions without an undoing, erasing above all, are not
-here; the page has the command for it.
+Nothing is done without a second click that says what happens and how it is undone. What cannot be undone,
+erasing above all, is not here; the page has the command for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import cache
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 from memtape.tools.page.views import listed
+from memtape.tools.table import METHODS, VERBS
+from memtape.tools.verb import Verb, VerbField, fields_of
 
 MOST_IDS = 500
 
 
-class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action on ids: button, description, and the action or the advice that undoes the effect."""
+class Action(NamedTuple):
+    """A verb on the page: the client's name of it, and its field with the ids that it changes (`about`)."""
 
     name: str
-    will: str
-    undo: str = ""
-    undone: str = ""
-    counts: str = "capture"
-    takes_reason: bool = True
+    verb: Verb
+    about: VerbField
+
+    @property
+    def label(self) -> str:
+        """The words of its button."""
+        return self.verb.label or self.name.replace("_", " ").capitalize()
+
+    @property
+    def undo(self) -> str:
+        """The action that undoes it for the same ids, empty for none."""
+        return next((name for name, verb in METHODS.items() if verb == self.verb.undo), "")
+
+    @property
+    def fields(self) -> list[VerbField]:
+        """The further fields of its form: those without a default, and words."""
+        others = (field for field in fields_of(self.verb.asks) if field.name != self.about.name)
+        return [
+            it for it in others if it.required or not (it.has_many or it.is_flag or "choices" in it.extra)
+        ]
 
 
-ACTIONS = msgspec.toml.decode(Path(__file__).with_name("actions.toml").read_bytes(), type=dict[str, Action])
-"""The actions by name, which is that of the client's method."""
+@cache
+def actions() -> dict[str, Action]:
+    """Return the actions by name: the verbs that change what ids name, but those that erase."""
+    found = dict[str, Action]()
+    for name, verb in ((name, VERBS[verb]) for name, verb in METHODS.items()):
+        about = next((field for field in fields_of(verb.asks) if "of" in field.extra), None)
+        if about is not None and verb.effect in ("adds", "hides", "shows"):
+            found[name] = Action(name, verb, about)
+    return found
 
 
 class Meant(NamedTuple):
@@ -43,59 +67,58 @@ class Meant(NamedTuple):
     more: int
 
 
-def action_of(asked: PageQuery) -> tuple[str, Action]:
+def action_of(asked: PageQuery) -> Action:
     """Return the action that a form names. Raises `MemtapeError` for none."""
     name = asked.text("do")
-    if name not in ACTIONS:
-        raise MemtapeError(f"There is no action {name[:40]!r}.", f"There are {', '.join(ACTIONS)}.")
-    return name, ACTIONS[name]
+    if name not in actions():
+        raise MemtapeError(f"There is no action {name[:40]!r}.", f"There are {', '.join(actions())}.")
+    return actions()[name]
 
 
-def meant(client: Client, name: str, asked: PageQuery) -> Meant:
+def meant(client: Client, action: Action, asked: PageQuery) -> Meant:
     """Return the ids of a form: the named ids, or with `every` the whole list matched by its words.
 
     Raises `NotFound` for an unknown id, so that nothing is done in part, and `MemtapeError` for no ids or too
     many.
     """
     every = asked.is_on("every")
-    ids = tuple(row.id for row in listed(client, name, asked.text("words"))) if every else asked.many("id")
+    ids = (
+        tuple(row.id for row in listed(client, action.name, asked.text("words")))
+        if every
+        else asked.many("id")
+    )
     if not ids:
         raise MemtapeError("Nothing is chosen.", "Tick what it is about, and press the button again.")
     if len(ids) > MOST_IDS and not every:
         raise MemtapeError(f"{len(ids):,} are too many at once.", f"Choose at most {MOST_IDS}.")
-    taken, kind = ids[:MOST_IDS], ACTIONS[name].counts
-    return Meant(taken, tuple(_told(client, kind, id) for id in taken), len(ids) - len(taken))
+    taken = ids[:MOST_IDS]
+    return Meant(taken, _texts(client, action.about.extra["of"], taken), len(ids) - len(taken))
 
 
-def _told(client: Client, kind: str, id: str) -> str:
-    """Return the text of an id. Raises `NotFound`."""
-    if kind == "capture":
-        opened = client.show(id)
-        row = opened.memory or opened.turn
-        return id if row is None else row.text
-    if kind == "conflict":
-        sides = [(one.a.text, one.b.text) for one in client.conflicts(settled=True).conflicts if one.id == id]
-        told = [f"A: “{a or '(no longer shown)'}” against B: “{b or '(no longer shown)'}”" for a, b in sides]
-    else:
-        told = [rule.text for rule, _ in client.proposals() if rule.id == id]
-    if not told:
-        raise NotFound(f"There is no {kind} {id[:60]}.", "It may have been settled or forgotten meanwhile.")
-    return told[0]
+def _texts(client: Client, kind: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts of ids of a kind. Raises `NotFound`."""
+    match kind:
+        case "capture":
+            opened = {id: client.show(id) for id in ids}
+            told = {id: getattr(it.memory or it.turn, "text", id) for id, it in opened.items()}
+        case "conflict":
+            every, gone = client.conflicts(settled=True).conflicts, "(no longer shown)"
+            told = {it.id: f"A: “{it.a.text or gone}” against B: “{it.b.text or gone}”" for it in every}
+        case _:
+            told = {rule.id: rule.text for rule, _ in client.proposals()}
+    if unknown := next((id for id in ids if id not in told), None):
+        raise NotFound(
+            f"There is no {kind} {unknown[:60]}.", "It may have been settled or forgotten meanwhile."
+        )
+    return tuple(told[id] for id in ids)
 
 
-def do_action(client: Client, name: str, ids: Sequence[str], asked: PageQuery) -> int:
-    """Do an action, and return the number of changed things. Raises `MemtapeError`."""
-    act, reason = getattr(client, name), asked.reason
-    match name:
-        case "settle":
-            keep = asked.text("keep")
-            if keep not in ("A", "B", "both"):
-                raise MemtapeError("It is not said what is kept.", "Choose A, B or both.")
-            return len([act(id, keep, reason) for id in ids])
-        case "accept" | "decline":
-            return len(act(ids))
-        case "archive" | "unarchive":
-            return len(act(ids, reason=reason).done)
-        case "pin" | "unpin":
-            return sum(len(act(id).ids) for id in ids)
-    return sum(len(act(id, reason=reason).ids) for id in ids)
+def do_action(client: Client, action: Action, ids: Sequence[str], asked: PageQuery) -> list[str]:
+    """Do an action, and return the lines of its answers. Raises `MemtapeError`."""
+    verb, about = action.verb, action.about
+    one = asked.ask(verb, action.fields, **{about.name: ids[:1] if about.has_many else ids[0]})
+    lines = list[str]()
+    for part in [tuple(ids)] if about.has_many else ids:
+        its = replace(one, **{about.name: part})
+        lines += verb.lines(client, its, verb.answer(client, its)) if verb.lines else ()
+    return lines

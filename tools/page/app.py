@@ -12,7 +12,7 @@ import webbrowser
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,17 +24,16 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.visible import many
 from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Meant, action_of, do_action, meant
-from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
+from memtape.tools.page.acting import action_of, do_action, meant
+from memtape.tools.page.asked import PageMemory, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
-from memtape.tools.page.guard import Guard, PageEntry
+from memtape.tools.page.guard import Guard
 from memtape.tools.page.past import Past, PastView
-from memtape.tools.page.views import MOST_OFFSET, LogLine, errors_of, lines_from
+from memtape.tools.page.views import MOST_OFFSET, errors_of, lines_of
 
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
@@ -43,73 +42,84 @@ CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400
 """The answer to a form without its end; nobody reads it."""
 
 
-class PageApp:
-    """Answers the requests of one home's page."""
+class Serving:
+    """A listening page: the answers to the requests of one home.
 
-    def __init__(self, held: PageMemory) -> None:
-        self._held = held
-        self._drawing = Drawing(held)
-        self._past = Past(held.home, held.scope)
+    `address` admits its holder, is written nowhere, and expires with the process.
+    """
 
-    def routes(self) -> list[Route | Mount]:
-        """Return where each view and each action is reached."""
-        return [
+    def __init__(self, home: Path, scope: str, port: int) -> None:
+        self._listening: socket.socket = listen(port)
+        self.port: int = self._listening.getsockname()[1]
+        self._held = PageMemory(home, scope)
+        self._drawing = Drawing(self._held)
+        self._past = Past(self._held.home, scope)
+        routes = [
             *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
+        handlers = {MemtapeError: self._refused, HTTPException: self._missing, Exception: self._broken}
+        app = Starlette(routes=routes, exception_handlers=handlers)
+        app.router.redirect_slashes = False  # It would lead out of the folder of the page.
+        self._guard = Guard(app, self.port)
+        quiet = uvicorn.Config(self._guard, log_level="warning", access_log=False, server_header=False)
+        self._server = uvicorn.Server(quiet)
+
+    @property
+    def address(self) -> str:
+        """The first address, which becomes a cookie."""
+        return self._guard.address
+
+    def serve(self, *, open_browser: bool = False) -> None:
+        """Answer until Ctrl-C, SIGTERM or `stop`."""
+        if open_browser:
+            opening = self._guard.make_opening().as_uri()
+            # Some browsers keep who opens them waiting until they are closed.
+            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
+        try:
+            with suppress(KeyboardInterrupt):
+                self._server.run([self._listening])
+        finally:
+            self._guard.end_opening()
+            self._past.close()
+            self._held.close()
+
+    def stop(self) -> None:
+        """End `serve`, running in another thread, after the open requests."""
+        self._server.should_exit = True
 
     def _show(self, view: View, request: Request) -> Response:
-        began = time.perf_counter()
-        drawn, headers = self._drawn(view, request.query_params.multi_items())
-        took_ms = (time.perf_counter() - began) * 1_000
-        if drawn.error:
-            self._count("refused", drawn.error)
-        else:
-            operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
-        return HTMLResponse(drawn.html, drawn.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
-
-    def _drawn(self, view: View, pairs: list[tuple[str, str]]) -> tuple[DrawnPage, dict[str, str]]:
-        """Return a view with headers; where the log is folded for it, its progress. Raises `MemtapeError`."""
+        began, pairs = time.perf_counter(), request.query_params.multi_items()
         asked = asked_of(view.path, pairs, self._held.scope)
-        if not _is_folded(view, asked):
-            return self._drawing.view(view, pairs), {}
-        found = self._past.view((view.path, pairs))
+        headers: dict[str, str] = {}
+        if (view.is_past and asked.at) or asked.is_on("diff") or asked.is_on("age"):  # The log is folded.
+            found = self._past.view((view.path, pairs))
+        else:
+            found = self._drawing.view(view, pairs)
         if isinstance(found, PastView):
             shown = {"asked": asked, "view": view, "progress": found}
-            return DrawnPage(self._drawing.written("making.html", shown)), AGAIN
-        return found, {}
-
-    def close(self) -> None:
-        """Close the process of past views."""
-        self._past.close()
-
-    def refused(self, request: Request, error: Exception) -> Response:
-        """Count an error of Memtape, and return a page with the error and the next step."""
-        assert isinstance(error, MemtapeError)
-        drawn = self._drawing.told(request.url.path, error)
-        self._count("refused", drawn.error)
-        return HTMLResponse(drawn.html, drawn.status)
-
-    def _count(self, how: Literal["refused", "broken"], error: str) -> None:
-        """Count an error in the home, and tell a log its kind."""
-        note(self._held.home, [("error", "page", "", 1)])
-        operation(how, door="page", error=error)
+            found, headers = DrawnPage(self._drawing.written("making.html", shown)), AGAIN
+        took_ms = (time.perf_counter() - began) * 1_000
+        if found.error:
+            self._count("refused", found.error)
+        else:
+            operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
+        return HTMLResponse(found.html, found.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
 
     def _feed(self, request: Request) -> Response:
         """Return the events behind an offset, for the live view of the log."""
         asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
-        after = asked.number("after", 0, 0, MOST_OFFSET)
 
-        def read(client: Client) -> tuple[list[LogLine], list[str]]:
-            return lines_from(client, asked, after), errors_of(client)
+        def read(client: Client) -> tuple[list[Any], list[str]]:
+            return lines_of(client, asked, from_offset=True), errors_of(client)
 
         lines, errors = self._held.do(asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
-        following = lines[-1][0].offset + 1 if lines else after
+        following = lines[-1].offset + 1 if lines else asked.number("after", 0, 0, MOST_OFFSET)
         return JSONResponse({"rows": rows, "errors": told, "next": following})
 
     def _metrics(self, request: Request) -> Response:
@@ -122,22 +132,6 @@ class PageApp:
         body, kind = self._held.do(self._held.scope, read)
         return Response(body, media_type=kind)
 
-    def missing(self, request: Request, error: Exception) -> Response:
-        """Return the answer to an unknown address or form."""
-        if not isinstance(error, HTTPException) or error.status_code != 404:
-            return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
-        if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
-            return PlainTextResponse("There is no such view.\n", 404)
-        missing = NotFound("There is no such view.", "The views are named above.")
-        drawn = self._drawing.told(request.url.path, missing)
-        return HTMLResponse(drawn.html, drawn.status)
-
-    def broken(self, request: Request, error: Exception) -> Response:
-        """Return the answer to an internal error of the page, and count it."""
-        self._count("broken", type(error).__name__)
-        told = "The page could not be made. `memtape page --log-format text` says more.\n"
-        return PlainTextResponse(told, 500)
-
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
         try:
@@ -149,67 +143,44 @@ class PageApp:
 
     def _acted(self, pairs: list[tuple[str, str]]) -> Response:
         asked = asked_of("/act", pairs, self._held.scope)
-        name, action = action_of(asked)
+        is_meant, back = asked.is_on("meant"), asked.text("back")
 
-        def act(client: Client) -> tuple[Meant, int | None]:
-            about = meant(client, name, asked)
-            return about, do_action(client, name, about.ids, asked) if asked.is_on("meant") else None
+        def act(client: Client) -> dict[str, Any]:
+            action = action_of(asked)
+            about = meant(client, action, asked)
+            lines = do_action(client, action, about.ids, asked) if is_meant else []
+            return {"action": action, "about": about, "lines": lines}
 
-        about, count = self._held.do(asked.scope, act)
-        shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
-        shown["back"] = _own_path(asked.text("back"))
-        if count is None:
-            return HTMLResponse(self._drawing.written("confirm.html", shown))
-        shown["count"] = many(count, action.counts)
-        return HTMLResponse(self._drawing.written("acted.html", shown))
+        shown = self._held.do(asked.scope, act)
+        # An address to go back to is relative to the folder of the page, and none of another host.
+        is_own = back.startswith("./") and back.isprintable()
+        shown |= {"asked": asked, "view": None, "back": back if is_own else "./"}
+        return HTMLResponse(self._drawing.written("acted.html" if is_meant else "confirm.html", shown))
 
+    def _refused(self, request: Request, error: Exception) -> Response:
+        """Count an error of Memtape, and return a page with the error and the next step."""
+        assert isinstance(error, MemtapeError)
+        drawn = self._drawing.told(request.url.path, error)
+        self._count("refused", drawn.error)
+        return HTMLResponse(drawn.html, drawn.status)
 
-def _is_folded(view: View, asked: PageQuery) -> bool:
-    """Whether the log is folded for a view."""
-    return bool(view.is_past and asked.at) or asked.is_on("diff") or asked.is_on("age")
+    def _count(self, how: Literal["refused", "broken"], error: str) -> None:
+        """Count an error in the home, and tell a log its kind."""
+        note(self._held.home, [("error", "page", "", 1)])
+        operation(how, door="page", error=error)
 
+    def _missing(self, request: Request, error: Exception) -> Response:
+        """Return the answer to an unknown address or form."""
+        if not isinstance(error, HTTPException) or error.status_code != 404:
+            return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
+        if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
+            return PlainTextResponse("There is no such view.\n", 404)
+        missing = NotFound("There is no such view.", "The views are named above.")
+        drawn = self._drawing.told(request.url.path, missing)
+        return HTMLResponse(drawn.html, drawn.status)
 
-def _own_path(path: str) -> str:
-    """Return an address of this page to go back to, relative to its folder, and none of another host."""
-    return path if path.startswith("./") and path.isprintable() else "./"
-
-
-class Serving:
-    """A listening page. `address` admits its holder, is written nowhere, and expires with the process."""
-
-    def __init__(self, home: Path, scope: str, port: int) -> None:
-        self._listening: socket.socket = listen(port)
-        self.port: int = self._listening.getsockname()[1]
-        self._entry = PageEntry(self.port)
-        self._memory = PageMemory(home, scope)
-        self._page = PageApp(self._memory)
-        page = self._page
-        handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
-        app = Starlette(routes=page.routes(), exception_handlers=handlers)
-        app.router.redirect_slashes = False  # It would lead out of the folder of the page.
-        guarded = Guard(app, self._entry)
-        quiet = uvicorn.Config(guarded, log_level="warning", access_log=False, server_header=False)
-        self._server = uvicorn.Server(quiet)
-
-    @property
-    def address(self) -> str:
-        """The first address, which becomes a cookie."""
-        return self._entry.address
-
-    def serve(self, *, open_browser: bool = False) -> None:
-        """Answer until Ctrl-C, SIGTERM or `stop`."""
-        if open_browser:
-            opening = self._entry.make_opening().as_uri()
-            # Some browsers keep who opens them waiting until they are closed.
-            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
-        try:
-            with suppress(KeyboardInterrupt):
-                self._server.run([self._listening])
-        finally:
-            self._entry.end_opening()
-            self._page.close()
-            self._memory.close()
-
-    def stop(self) -> None:
-        """End `serve`, running in another thread, after the open requests."""
-        self._server.should_exit = True
+    def _broken(self, request: Request, error: Exception) -> Response:
+        """Return the answer to an internal error of the page, and count it."""
+        self._count("broken", type(error).__name__)
+        told = "The page could not be made. `memtape page --log-format text` says more.\n"
+        return PlainTextResponse(told, 500)

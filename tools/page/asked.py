@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
+
+import msgspec
 
 from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.client import Client
+from memtape.tools.verb import Verb, VerbField
 
 MOST_CHARS = 4_096
 """The longest parameter: no longer than a question worth keeping."""
@@ -37,11 +40,6 @@ class PageQuery(NamedTuple):
     def as_of(self) -> str | None:
         """The time, in the client's form."""
         return self.at or None
-
-    @property
-    def reason(self) -> str | None:
-        """Why something is done, as a form says."""
-        return self.text("reason") or None
 
     def today(self) -> PageQuery:
         """Return the address without a time, for links to later things."""
@@ -69,6 +67,19 @@ class PageQuery(NamedTuple):
         """Whether a box was ticked."""
         return self.text(name) in ("1", "on", "yes", "true")
 
+    def ask(self, verb: Verb, fields: Iterable[VerbField], **known: Any) -> Any:
+        """Return what a verb is asked: fields as given here, and known ones. Raises `MemtapeError`."""
+        for field in fields:
+            read = self.many if field.has_many else self.is_on if field.is_flag else self.text
+            if value := read(key_of(field)):
+                known[field.name] = value
+        try:
+            return msgspec.convert(known, verb.asks, strict=False)
+        except msgspec.ValidationError as error:
+            raise MemtapeError(
+                f"The form was filled in wrongly: {error}.", "Go back, and change it."
+            ) from None
+
     def link(self, path: str = "", /, **changed: object) -> str:
         """Return the address of a view of the same project and time, or of this view with other parameters.
 
@@ -80,6 +91,11 @@ class PageQuery(NamedTuple):
         kept |= changed
         told = {name: value for name, value in kept.items() if value not in ("", [""], None, False)}
         return f".{path or self.path}?{urlencode(told, doseq=True)}"
+
+
+def key_of(field: VerbField) -> str:
+    """Return the name of a verb's field in an address: one value is given at a time."""
+    return field.name.removesuffix("s") if field.has_many else field.name
 
 
 def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> PageQuery:

@@ -20,15 +20,15 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.acting import ACTIONS
-from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
-from memtape.tools.page.views import graph, log, memory, now, recalls, search, start, timeline, tree, waiting
+from memtape.tools.page.acting import actions
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of, key_of
+from memtape.tools.page.starts import start
+from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
 from memtape.tools.query.naming import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
 
 HERE = Path(__file__).parent
-MINUTE_US = 60 * US_PER_S
-_STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (MINUTE_US, "minute"))
+_STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (60 * US_PER_S, "minute"))
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -70,21 +70,19 @@ class DrawnPage(NamedTuple):
 
 
 def when(at: int | None) -> Markup:
-    """Return a time in words, with the full time as a tooltip."""
+    """Return how long ago a time is, or how far ahead, with the full time as a tooltip.
+
+    As `3 hours ago`, `in 2 days`, `just now`; `never` for None.
+    """
     if at is None:
         return Markup("never")
-    whole = format_time(at)
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, ago(at, now_us()))
-
-
-def ago(at: int, now: int) -> str:
-    """Return how long ago a time is, or how far ahead: `3 hours ago`, `in 2 days`, `just now`."""
-    apart = abs(now - at)
+    whole, now, told = format_time(at), now_us(), "just now"
     for step, name in _STEPS:
-        if apart >= step:
-            told = many(apart // step, name)
-            return f"{told} ago" if at <= now else f"in {told}"
-    return "just now"
+        if abs(now - at) >= step:
+            told = many(abs(now - at) // step, name)
+            told = f"{told} ago" if at <= now else f"in {told}"
+            break
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, told)
 
 
 def short(id: str) -> str:
@@ -120,6 +118,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "coded": coded,
     "linked": linked,
+    "key": key_of,
     "short": short,
 }
 """The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""
@@ -138,7 +137,7 @@ class Drawing:
             lstrip_blocks=True,
         )
         self._templates.filters |= FILTERS
-        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS}
+        self._templates.globals |= {"views": VIEWS, "actions": actions}
         self._templates.globals |= {"version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:

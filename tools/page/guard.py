@@ -27,54 +27,6 @@ TOKEN_BYTES = 32
 FOLDER_BYTES = 16
 
 
-class PageEntry:
-    """The means of entry: the token while the page is served, the code once. The folder alone does not do."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.folder = f"/{secrets.token_urlsafe(FOLDER_BYTES)}"
-        self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._code = ""
-        self._opening: Path | None = None
-
-    @property
-    def address(self) -> str:
-        """The first address, with the token."""
-        return self._by(self.token)
-
-    def make_opening(self) -> Path:
-        """Write a file (0600) that leads to the page by a code for one use, and return its path.
-
-        Every user of a machine can read the arguments of a browser's process: they name the file alone.
-        """
-        self._code = secrets.token_urlsafe(TOKEN_BYTES)
-        number, path = tempfile.mkstemp(prefix="memtape-page-", suffix=".html")
-        self._opening = Path(path)
-        with open(number, "w", encoding="ascii") as file:
-            file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={self._by(self._code)}">\n')
-        return self._opening
-
-    def end_opening(self) -> None:
-        """Remove the code and its file."""
-        self._code = ""
-        if self._opening is not None:
-            self._opening.unlink(missing_ok=True)
-
-    def is_token(self, given: str) -> bool:
-        """Whether the token was given."""
-        return _are_equal(given, self.token)
-
-    def takes_code(self, given: str) -> bool:
-        """Whether `given` is the code; a correct code is used up."""
-        is_code = bool(self._code) and _are_equal(given, self._code)
-        if is_code:
-            self.end_opening()
-        return is_code
-
-    def _by(self, secret: str) -> str:
-        return f"http://{LOOPBACK}:{self.port}{self.folder}/?{TOKEN_KEY}={secret}"
-
-
 def _are_equal(given: str, secret: str) -> bool:
     """Whether two words are equal, in a time that does not tell up to where."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
@@ -100,13 +52,52 @@ HEADERS = {
 
 
 class Guard:
-    """Lets requests through that know the token, and gives answers the headers that keep a page to itself."""
+    """Lets requests through that know the token, and gives answers the headers that keep a page to itself.
 
-    def __init__(self, app: ASGIApp, entry: PageEntry) -> None:
-        self._app, self._own = app, entry
-        self._hosts = tuple(f"{name}:{entry.port}" for name in ("127.0.0.1", "localhost"))
+    The token holds while the page is served, a code once. The folder alone does not do.
+    """
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app, self._port = app, port
+        self.folder = f"/{secrets.token_urlsafe(FOLDER_BYTES)}"
+        self._token, self._code = secrets.token_urlsafe(TOKEN_BYTES), ""
+        self._opening: Path | None = None
+        self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)
-        self._cookie = f"memtape-{entry.port}"
+        self._cookie = f"memtape-{port}"
+
+    @property
+    def address(self) -> str:
+        """The first address, with the token."""
+        return self._by(self._token)
+
+    def make_opening(self) -> Path:
+        """Write a file (0600) that leads to the page by a code for one use, and return its path.
+
+        Every user of a machine can read the arguments of a browser's process: they name the file alone.
+        """
+        self._code = secrets.token_urlsafe(TOKEN_BYTES)
+        number, path = tempfile.mkstemp(prefix="memtape-page-", suffix=".html")
+        self._opening = Path(path)
+        with open(number, "w", encoding="ascii") as file:
+            file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={self._by(self._code)}">\n')
+        return self._opening
+
+    def end_opening(self) -> None:
+        """Remove the code and its file."""
+        self._code = ""
+        if self._opening is not None:
+            self._opening.unlink(missing_ok=True)
+
+    def _by(self, secret: str) -> str:
+        return f"http://{LOOPBACK}:{self._port}{self.folder}/?{TOKEN_KEY}={secret}"
+
+    def _is_code(self, given: str) -> bool:
+        """Whether `given` is the code; a correct code is used up."""
+        is_code = bool(self._code) and _are_equal(given, self._code)
+        if is_code:
+            self.end_opening()
+        return is_code
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or hand it on."""
@@ -125,13 +116,13 @@ class Guard:
             await send(message)
 
         answer = self._refusal(scope) or self._entry(scope)
-        inner = {**scope, "path": scope["path"].removeprefix(self._own.folder)}
+        inner = {**scope, "path": scope["path"].removeprefix(self.folder)}
         await (answer or self._app)(inner, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         """Return the refusal of a request regardless of its token: by its user, host, origin or length."""
         # A browser sends a cookie to all ports of a host, so that another user's server may have read it.
-        user = uid_of(self._own.port, scope["client"]) if scope.get("client") else None
+        user = uid_of(self._port, scope["client"]) if scope.get("client") else None
         if user is not None and user != os.getuid():
             return PlainTextResponse("This page is for the user who serves it.\n", 403)
         headers = Headers(scope=scope)
@@ -155,14 +146,16 @@ class Guard:
         """Return the answer in place of the page: a cookie for the token, or a hint on how to enter."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
-        is_here = scope["path"].startswith(f"{self._own.folder}/")
-        enters = scope["method"] in READING and any(map(self._own.is_token, given))
-        if is_here and scope["method"] == "GET" and any(map(self._own.takes_code, given)):
+        is_here = scope["path"].startswith(f"{self.folder}/")
+        enters = scope["method"] in READING and any(_are_equal(it, self._token) for it in given)
+        if is_here and scope["method"] == "GET" and any(map(self._is_code, given)):
             # A browser sends no strict cookie along a redirect from a file: the page itself leads on.
             entered = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=./">\n')
             self._let_in(entered)
             return entered
-        if not is_here or not (enters or self._own.is_token(self._kept(scope))):
+        cookies = map(cookie_parser, Headers(scope=scope).getlist("cookie"))
+        kept = next((told[self._cookie] for told in cookies if self._cookie in told), "")
+        if not is_here or not (enters or _are_equal(kept, self._token)):
             told = "Open the address that `memtape page` has printed: it lets you in.\n"
             return PlainTextResponse(told, 403)
         if not given:
@@ -176,12 +169,8 @@ class Guard:
         return answer
 
     def _let_in(self, answer: Response) -> None:
-        path = f"{self._own.folder}/"
-        answer.set_cookie(self._cookie, self._own.token, httponly=True, samesite="strict", path=path)
-
-    def _kept(self, scope: Scope) -> str:
-        cookies = Headers(scope=scope).getlist("cookie")
-        return next((told[self._cookie] for told in map(cookie_parser, cookies) if self._cookie in told), "")
+        path = f"{self.folder}/"
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path=path)
 
 
 def uid_of(port: int, peer: tuple[str, int]) -> int | None:

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -106,7 +105,12 @@ class Past:
         """Return a drawn view, None for one that is no longer requested."""
         if not making.is_wanted(PageReport()):
             return None
-        process = self._running()
+        with self._lock:
+            if self._closed:
+                raise MemtapeError("The page is ending.", "Start it again: memtape page")
+            if self._process is None or self._process.poll() is not None:
+                self._process = started(MODULE, self._orders)
+            process = self._process
         tell(process, address)
         for report in reports_of(process, PageReport):
             if report.page is not None:
@@ -124,30 +128,15 @@ class Past:
             "Load this view again: another process goes on from what this one has left.",
         )
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        with self._lock:
-            if self._closed:
-                raise MemtapeError("The page is ending.", "Start it again: memtape page")
-            if self._process is None or self._process.poll() is not None:
-                self._process = started(MODULE, self._orders)
-            return self._process
-
 
 def main() -> None:
-    """Draw the requested views until stdin closes: this is the other process."""
-    send = reporter()
+    """Draw the requested views until stdin closes, and send the progress: this is the other process."""
+    send, told_s = reporter(), 0.0
     os.nice(NICE)
     home, scope = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[str, str])
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     obey(asked.put)
     drawing = Drawing(PageMemory(Path(home), scope))
-    while True:
-        send(_report(drawing, msgspec.json.decode(asked.get(), type=Address), send))
-
-
-def _report(drawing: Drawing, address: Address, send: Callable[[object], None]) -> PageReport:
-    """Draw a view and send the progress on the way."""
-    told_s = 0.0
 
     def told(done: int, total: int) -> None:
         nonlocal told_s
@@ -155,13 +144,15 @@ def _report(drawing: Drawing, address: Address, send: Callable[[object], None]) 
             told_s = time.monotonic()
             send(PageReport(done, total))
 
-    path, pairs = address
-    try:
-        with told_of_folding(told):
-            return PageReport(page=drawing.view(next(view for view in VIEWS if view.path == path), pairs))
-    except Exception as error:
-        traceback.print_exc()
-        return PageReport(broken=type(error).__name__)
+    while True:
+        path, pairs = msgspec.json.decode(asked.get(), type=Address)
+        try:
+            with told_of_folding(told):
+                drawn = drawing.view(next(view for view in VIEWS if view.path == path), pairs)
+            send(PageReport(page=drawn))
+        except Exception as error:
+            traceback.print_exc()
+            send(PageReport(broken=type(error).__name__))
 
 
 if __name__ == "__main__":

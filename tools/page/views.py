@@ -9,44 +9,30 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import islice
 from math import cos, pi, sin, sqrt
-from typing import Any, NamedTuple, get_args
-
-import orjson
+from typing import Any
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EVENT_TYPES, Event, Kind, Origin, Tier
+from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import root_id
-from memtape.schemas.lanes import LANES
-from memtape.schemas.log import Slot, backwards
 from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
 from memtape.schemas.visible import visible_json
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.state.views.context import Section
-from memtape.tools.agents.connecting import is_connected
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
-from memtape.tools.agents.mcp.server import INSTRUCTIONS
-from memtape.tools.agents.plugins import HOSTS, instructions
-from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.doors.mcp import call, every_tool, schema_of
-from memtape.tools.page.asked import PageQuery
+from memtape.tools.page.asked import PageQuery, key_of
 from memtape.tools.query.archived import ArchivedText
-from memtape.tools.query.as_of import Diff, parse_position, time_asked
-from memtape.tools.query.context import FORMS, HEADINGS, FormName, ProjectContext
+from memtape.tools.query.as_of import parse_position, time_asked
 from memtape.tools.query.inspection import explained as events_behind
-from memtape.tools.query.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
+from memtape.tools.query.looking import edges_of, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
-from memtape.tools.query.telling import tokenizer, told_trace
-from memtape.tools.verb import encoded
+from memtape.tools.query.telling import told_trace
+from memtape.tools.table import VERBS
+from memtape.tools.verb import encoded, fields_of
 
 LATEST = 8
 
@@ -72,40 +58,22 @@ BELOW = 5
 """So many results are told that were not good enough for the answer."""
 
 
+NARROWED = ("kinds", "origins", "tiers", "without", "archived", "deep")
+
+
 def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the answer to a question as agents get it; nothing is put on the log."""
     query, limit = asked.text("q"), asked.number("limit", 10, 1, 200)
-    shown: dict[str, Any] = {
-        "query": query,
-        "limit": limit,
-        "kinds": get_args(Kind),
-        "origins": get_args(Origin),
-        "tiers": get_args(Tier),
-        "lanes": LANES,
-        "answer": None,
-    }
+    verb = VERBS["search"]
+    fields = [field for field in fields_of(verb.asks) if field.name in NARROWED]
+    shown = {"query": query, "limit": limit, "fields": fields, "answer": None}
+    shown["is_narrowed"] = any(asked.text(key_of(field)) for field in fields)
     if not query:
         return shown
-    answer = client.search(
-        query,
-        min(limit + BELOW, 1_000),
-        kinds=_chosen(asked, "kind", get_args(Kind)),
-        origins=_chosen(asked, "origin", get_args(Origin)),
-        tiers=_chosen(asked, "tier", get_args(Tier)),
-        tags=asked.many("tag"),
-        quiet=True,
-        as_of=asked.as_of,
-        without=_chosen(asked, "without", LANES),
-        explain=True,
-        archived=asked.is_on("archived"),
-        deep=asked.is_on("deep"),
-    )
+    known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.as_of}
+    answer = verb.answer(client, asked.ask(verb, fields, **known, quiet=True, explain=True))
     results, below = answer.results[:limit], answer.results[limit:]
     return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
-
-
-def _chosen(asked: PageQuery, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(value for value in asked.many(name) if value in known)
 
 
 RECALLS_AT_ONCE = 25
@@ -113,19 +81,15 @@ RECALLS_AT_ONCE = 25
 
 def recalls(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the latest recalls of a scope, narrowed to a way, a session and words of the question."""
-    limit = asked.number("limit", RECALLS_AT_ONCE, 1, 500)
-    by: By | None = next((way for way in EVERY_WAY if way == asked.text("by")), None)
-    session, words = asked.text("session"), asked.text("words")
-    since = asked.text("since") or None
-    found = client.given(limit + 1, session=session or None, since=since, searches=True, by=by, words=words)
+    limit, verb = asked.number("limit", RECALLS_AT_ONCE, 1, 500), VERBS["agents given"]
+    fields = {field.name: field for field in fields_of(verb.asks)}
+    fields = {name: fields[name] for name in ("by", "words", "session", "since")}
+    found = verb.answer(client, asked.ask(verb, fields.values(), limit=limit + 1, searches=True))
     return {
         "recalls": found[:limit],
         "limit": limit,
-        "ways": EVERY_WAY,
-        "by": by or "",
-        "session": session,
-        "words": words,
-        "is_narrowed": bool(by or session or words or since),
+        "fields": fields,
+        "is_narrowed": any(map(asked.text, fields)),
         "more": len(found) > limit,
     }
 
@@ -178,7 +142,10 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the texts around a time, the counts then, and the changes until now or another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
     at = time_of(client, asked.scope, asked.at, now)
-    other = asked.text("other")
+    other, diff = asked.text("other"), None
+    if asked.is_on("diff"):
+        until = parse_time(other, now) if other else now
+        diff = client.diff(format_time(min(at, until)), format_time(max(at, until)))
     return {
         "stops": [format_time(stop) for stop in stops],
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
@@ -186,7 +153,7 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
         "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
         "then": client.read(lambda views, scope: views.held(scope), asked.as_of) if asked.as_of else None,
         "other": other,
-        "diff": _diff(client, asked, at, other, now) if asked.is_on("diff") else None,
+        "diff": diff,
     }
 
 
@@ -200,12 +167,6 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
     last = parse_position(at, client.log, now)[partition] - 1
     slots = client.log.read(partition, last, 1) if last >= 0 else []
     return next((event.sent for slot in slots if (event := event_of(slot.payload)) is not None), now)
-
-
-def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Diff:
-    """Return the changes between the page's time and another, by default now, the earlier first."""
-    until = parse_time(other, now) if other else now
-    return client.diff(format_time(min(at, until)), format_time(max(at, until)))
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
@@ -241,7 +202,15 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     listed = client.read(edges_of, asked.as_of)
     edges = [edge for edge in listed.edges if edge.weight >= least]
     edges = sorted(edges, key=lambda edge: (-edge.weight, edge.source.id, edge.target.id))[:MOST_EDGES]
-    nodes = _placed(edges)
+    nodes = dict[str, dict[str, Any]]()
+    for end in (end for edge in edges for end in (edge.source, edge.target) if end.id not in nodes):
+        # Each stands where the digest of its id puts it.
+        digest = blake2b(end.id.encode(), digest_size=8).digest()
+        around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
+        turn, far = 2 * pi * around, RADIUS * sqrt(away)
+        weight = sum(edge.weight for edge in edges if end.id in (edge.source.id, edge.target.id))
+        place = {"x": f"{far * cos(turn):.1f}", "y": f"{far * sin(turn):.1f}", "weight": weight}
+        nodes[end.id] = {"id": end.id, "kind": end.kind, "text": end.text, **place}
     return {
         "all": len(listed.edges),
         "edges": edges,
@@ -252,20 +221,6 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
         "week": decayed(ONE, 7 * DAY_US) / ONE,
         "heaviest": max((edge.weight for edge in edges), default=1.0),
     }
-
-
-def _placed(edges: list[UseEdge]) -> dict[str, dict[str, Any]]:
-    """Return the ends of edges with their weights in all, each where the digest of its id puts it."""
-    ends = {end.id: end for edge in edges for end in (edge.source, edge.target)}
-    nodes = {}
-    for id, end in ends.items():
-        digest = blake2b(id.encode(), digest_size=8).digest()
-        around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
-        turn, far = 2 * pi * around, RADIUS * sqrt(away)
-        weight = sum(edge.weight for edge in edges if id in (edge.source.id, edge.target.id))
-        place = {"x": far * cos(turn), "y": far * sin(turn), "weight": weight}
-        nodes[id] = {"id": id, "kind": end.kind, "text": end.text, **place}
-    return nodes
 
 
 MOST_LINES = 2_000
@@ -348,23 +303,16 @@ def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | Turn
 AT_ONCE = 100
 MOST_ERRORS = 20
 MOST_OFFSET = 10**9
-LogLine = tuple[Slot, Event | None]
-"""A slot, and its event if it can be read."""
 
 
 def log(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the latest events of a scope, or those from an offset on, the latest first."""
     partition = partition_of(asked.scope, client.log.partitions)
-    end, types = client.log.ends()[partition], _types(asked)
-    if asked.text("after"):
-        lines = lines_from(client, asked, asked.number("after", 0, 0, MOST_OFFSET))[::-1]
-    else:
-        latest = islice(backwards(client.log, partition, asked.scope, types), AT_ONCE)
-        lines = [(slot, event_of(slot.payload)) for slot in latest]
-    status = client.status()
+    end, is_from = client.log.ends()[partition], bool(asked.text("after"))
+    lines, status = lines_of(client, asked, from_offset=is_from)[::-1], client.status()
     return {
         "lines": lines,
-        "next": lines[0][0].offset + 1 if lines and asked.text("after") else end,
+        "next": lines[0].offset + 1 if lines and is_from else end,
         "end": end,
         "partition": partition,
         "types": tuple(EVENT_TYPES),
@@ -376,119 +324,13 @@ def log(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-def lines_from(client: Client, asked: PageQuery, offset: int) -> list[LogLine]:
-    """Return events of the scope from an offset on, at most `AT_ONCE`, in the order of the log."""
-    partition = partition_of(asked.scope, client.log.partitions)
-    slots = client.log.read(partition, offset, AT_ONCE, scope=asked.scope, types=_types(asked))
-    return [(slot, event_of(slot.payload)) for slot in slots]
+def lines_of(client: Client, asked: PageQuery, *, from_offset: bool) -> list[Any]:
+    """Return events of the scope in the order of the log: the latest `AT_ONCE`, or the first of an offset."""
+    types = tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
+    offset = asked.number("after", 0, 0, MOST_OFFSET) if from_offset else None
+    return client.read_log(offset=offset, limit=AT_ONCE, types=types)
 
 
 def errors_of(client: Client) -> list[str]:
     """Return the latest errors of hooks and servers, the latest first."""
     return latest_errors(client.home.path, MOST_ERRORS)[::-1]
-
-
-def _types(asked: PageQuery) -> tuple[str, ...]:
-    """Return the chosen types, by default all readable ones."""
-    return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
-
-
-HOOKLESS = "Any other host"
-
-
-class HostText(NamedTuple):
-    """A text given to a host: its title, its length in tokens of the host's model, and the whole text.
-
-    Of a context: the host's name, whether the host is connected here, and when its agent is given the text.
-    """
-
-    title: str
-    tokens: int
-    text: str
-    host: str = ""
-    is_connected: bool = False
-    when: str = ""
-
-
-def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[HostText]:
-    """Return the texts of each connectable host, connected hosts first, and of any other host last.
-
-    `budget` is the caller's number of tokens, by default the tool's own.
-    """
-    note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
-    told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
-    told.sort(key=lambda given: not given.is_connected)
-    asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    tokens = tokenizer().count(asked)
-    return [*told, HostText("get_context", tokens, asked, HOOKLESS, when="when its agent asks")]
-
-
-def beside(home: Home) -> list[HostText]:
-    """Return the text given besides to hosts with Memtape's server: the server's instructions, its tools.
-
-    Of a tool the name, the description and the schema of its arguments count, which hosts put before their
-    models.
-    """
-    count = tokenizer().count
-    every = local_settings(home).every_tool
-    tools = [
-        {"name": name, "description": tool.offer.description, "inputSchema": schema_of(tool, rare=every)}
-        for name, tool in every_tool().items()
-        if every or tool.offer.common
-    ]
-    listed = "\n".join(orjson.dumps(tool).decode() for tool in tools)
-    block = instructions()
-    return [
-        HostText("Instructions of the server", count(INSTRUCTIONS), INSTRUCTIONS),
-        HostText(f"{len(tools)} tools", count(listed), listed),
-        HostText("The block for AGENTS.md, where somebody has put it there", count(block), block),
-    ]
-
-
-def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
-    """Return how a host is told a context at its start, or with the first prompt."""
-    at_prompt = begins_at_prompt(name)
-    wanted = "prompt" if at_prompt else "start"
-    event = next(event for event, action in ACTIONS[name].items() if action == wanted)
-    printed = form_of(name, event, text, note).decode()
-    tokens = tokenizer().count(given_in(text)) if printed else 0
-    when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
-    return HostText("What its hook prints", tokens, printed, HOSTS[name].name, is_connected(home, name), when)
-
-
-LEAST_TOKENS, MOST_TOKENS = 100, 8_000
-
-
-def start(client: Client, asked: PageQuery) -> dict[str, Any]:
-    """Return the context of the next start in a budget and form. Nothing is put on the log."""
-    budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
-    form: FormName = next((form for form in FORMS if form == asked.text("form")), "prompt")
-    context = client.context(budget, form, as_of=asked.as_of)
-    tells_hosts = form == "prompt" and not asked.at
-    return {
-        "context": context,
-        "budget": budget,
-        "least": LEAST_TOKENS,
-        "most": MOST_TOKENS,
-        "usual": CONTEXT_TOKENS,
-        "form": form,
-        "forms": FORMS,
-        "hosts": to_hosts(client, context, budget if asked.text("budget") else None) if tells_hosts else [],
-        "beside": beside(client.home),
-        "parts_of": parts_of(context),
-    }
-
-
-def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
-    """Return the sections of a context: heading, number of lines, omitted lines, tokens."""
-    count = tokenizer().count
-    parts = list[tuple[str, int, int, int]]()
-    for section in get_args(Section):
-        items = [item for item in context.items if item.section == section]
-        omitted = context.omitted.get(section, 0)
-        if items or omitted:
-            tokens = sum(count(item.text) for item in items)
-            parts.append((HEADINGS[section], len(items), omitted, tokens))
-    told = sum(tokens for *_, tokens in parts)
-    parts.append(("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
-    return parts

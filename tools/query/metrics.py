@@ -24,7 +24,8 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, MICROSECONDS, OUTCOMES, STEPS
+from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, OUTCOMES, STEPS
+from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
@@ -139,7 +140,7 @@ def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str
         sums = samples.sums(series, label)
         buckets = [(str(bound), float(count)) for bound, count in zip(bounds_s, sums.at_most, strict=True)]
         own = [label] if metric.labels else []
-        made.add_metric(own, [*buckets, ("+Inf", float(sums.samples))], sums.total / MICROSECONDS)
+        made.add_metric(own, [*buckets, ("+Inf", float(sums.samples))], sums.total / US_PER_S)
     return made
 
 

@@ -80,7 +80,12 @@ def archive(
     world: World,
     ids: Annotated[
         tuple[Id, ...],
-        Meta(description="The ids of memories or turns.", min_length=1, max_length=100),
+        Meta(
+            description="The ids of memories or turns.",
+            min_length=1,
+            max_length=100,
+            extra={"of": "capture"},
+        ),
     ],
     reason: Reason = None,
 ) -> ArchivedNow:
@@ -112,7 +117,9 @@ def archive(
 
 def unarchive(
     world: World,
-    ids: Annotated[tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True)] = (),
+    ids: Annotated[
+        tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True, of="capture")
+    ] = (),
     all_of: Annotated[
         Literal["age", "asked"] | None,
         rare("All that was archived by age, or since somebody asked, instead of ids."),
@@ -422,6 +429,7 @@ VERBS = (
         archive,
         lines=_archive_lines,
         effect="hides",
+        undo="archive --undo",
         tool=Offer(
             "Put memories out of the way that are done with. unarchive_memory undoes it.",
             _tell_archive,
@@ -433,6 +441,8 @@ VERBS = (
         unarchive,
         lines=_unarchive_lines,
         effect="shows",
+        undo="archive",
+        label="Bring back",
         tool=Offer("Bring back memories that were archived.", _tell_unarchive, common=False),
     ),
     Verb(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import MIN_TIME_US
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.profiles import check_kept
@@ -100,15 +101,15 @@ def distill(
     Raises `MemtapeError` without a usable model.
     """
     check_kept(world.home, "What a model is asked")
-    from memtape.flows.workers.distill import EndedSession, distill_session
+    from memtape.flows.workers.distill import Talk, distill
     from memtape.sinks.home.marks import AskedWindows
     from memtape.tools.keep.facts import FactAsker
 
-    def told(done: int, total: int) -> None:
-        world.on_phase("asking", done, total)
+    def is_wanted(event: Event) -> bool:
+        return event.session == session and event.at >= since_us
 
-    ended = EndedSession(session, scope, since_us, again)
-    return distill_session(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, ended, told)
+    talk = Talk(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, is_wanted)
+    return distill(talk, scope, again=again, on_window=partial(world.on_phase, "asking"))
 
 
 def _pass_shell(world: World, asked: Any) -> Output:

@@ -26,6 +26,7 @@ from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.lines import check_label
 from memtape.tools.query.naming import state_of
+from memtape.tools.table import TOOLS
 from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import capture_notes
 
@@ -315,22 +316,19 @@ NOTHING_HIDDEN = " None of that was hidden: it was not forgotten, or is shown ag
 
 
 def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Any = None) -> Verb:
-    """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
-
-    `undo` is the command that undoes it.
-    """
+    """Return the verb of a decision: `done` is what it says, before the number of captures that it named."""
 
     def told(decided: DecidedIds) -> str:
         return f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else NOTHING_HIDDEN}"
 
     def lines(world: World, asked: Asks, decided: DecidedIds) -> Iterator[str]:
-        yield told(decided) + (f" To undo: {undo} {decided.ids[0]}" if undo else "")
+        yield told(decided) + (f" To undo: memtape {undo} {decided.ids[0]}" if undo else "")
 
     def tell(world: World, asked: Asks, decided: DecidedIds) -> str:
-        undone = offer.undo if offer else ""
+        undone = next((tool for tool, verb in TOOLS.items() if verb == undo), "")
         return told(decided) + (f" {undone} with `{decided.ids[0]}` undoes it." if undone else "")
 
-    return Verb(name, run, lines, effect=effect, tool=offer and offer._replace(tell=tell))
+    return Verb(name, run, lines, effect=effect, undo=undo, tool=offer and offer._replace(tell=tell))
 
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
@@ -369,24 +367,24 @@ VERBS = (
         forget,
         "hides",
         "Forgot",
-        "memtape restore",
-        Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.", undo="restore_memory"),
+        "restore",
+        Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it."),
     ),
     Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),
-    _decision("restore", restore, "shows", "Restored", "", Offer("Bring back a memory that was forgotten.")),
+    _decision(
+        "restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")
+    )._replace(undo="forget"),
     _decision(
         "pin",
         pin,
         "adds",
         "Pinned",
-        "memtape pin --undo",
-        Offer(
-            "Keep a memory at hand whatever its age. unpin_memory undoes it.",
-            undo="unpin_memory",
-            common=False,
-        ),
+        "pin --undo",
+        Offer("Keep a memory at hand whatever its age. unpin_memory undoes it.", common=False),
     ),
-    _decision("pin --undo", unpin, "shows", "Unpinned", "", Offer("End the pins on a memory.", common=False)),
+    _decision(
+        "pin --undo", unpin, "shows", "Unpinned", offer=Offer("End the pins on a memory.", common=False)
+    )._replace(undo="pin"),
     Verb(
         "update",
         update,
@@ -398,7 +396,7 @@ VERBS = (
             idempotent=False,
         ),
     ),
-    _decision("update --by", say_replaced, "hides", "Noted what replaced", "memtape update --holds"),
+    _decision("update --by", say_replaced, "hides", "Noted what replaced", "update --holds"),
     _decision("update --holds", say_holds, "shows", "Noted what holds of"),
     _decision("update --unfold", unfold, "shows", "Unfolded"),
 )

@@ -14,7 +14,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.sinks.logs.opening import log_url
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -126,6 +126,7 @@ def _run(
     serving = nullcontext() if metrics is None else _served_metrics(world, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
+    kinds = {name: kind for name, kind in kinds.items() if embed or name != "embed"}
     owner = Owner(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds)
     with owner, serving as port:
         if port is not None and not logs:
@@ -136,8 +137,7 @@ def _run(
         owner.check()
         if not (once or is_json() or logs):
             say(f"Projecting {world.home.path}; stop with Ctrl-C.", err=True)
-        without = () if embed else ("embed",)
-        events, done = _run_once(owner, world, ended, without) if once else (owner.serve(without=without), {})
+        events, done = _run_once(owner, world, ended, embed) if once else (owner.serve(), {})
         seconds = time.monotonic() - started
     counts = {"embedded": "embed", "distilled": "distill", "consolidated": "consolidate"}
     told = {name: done.get(worker, 0) for name, worker in counts.items()}
@@ -168,7 +168,7 @@ def _run_once(
     owner: Owner,
     world: World,
     ended: Sequence[int],
-    without: Collection[str],
+    embed: bool,
 ) -> tuple[int, dict[str, int]]:
     """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
     unread = world.reader.unread()
@@ -176,8 +176,8 @@ def _run_once(
         events = owner.project(lambda done: update("projecting", done, unread), update)
     if ended:
         return events, {}
-    with progress(world.reader.unembedded() if "embed" not in without else None, "Working") as bar:
-        return events, owner.work(lambda done: bar.update(done - bar.pos), without=without)
+    with progress(world.reader.unembedded() if embed else None, "Working") as bar:
+        return events, owner.work(lambda done: bar.update(done - bar.pos))
 
 
 def verify(

@@ -78,7 +78,9 @@ def conflicts(
 
 def settle(
     world: World,
-    conflict: Annotated[str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID")],
+    conflict: Annotated[
+        str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID", of="conflict")
+    ],
     keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
 ) -> ConflictOutcome:
@@ -135,7 +137,7 @@ def waiting_rules(world: World) -> list[Proposal]:
 
 def accept(
     world: World,
-    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
     every: EveryRule = False,
 ) -> list[Proposal]:
     """Take the named rules, with --all every one that waits and is no paste.
@@ -150,7 +152,7 @@ def accept(
 
 def decline(
     world: World,
-    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
     every: EveryRule = False,
 ) -> list[Proposal]:
     """Decline the named rules for good, with --all every one that waits.
@@ -381,6 +383,7 @@ VERBS = (
         lines=partial(_answered_rules, declined=True),
         listed="declined",
         effect="hides",
+        undo="settle --accept",
     ),
     Verb(
         "settle --rules",

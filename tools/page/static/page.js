@@ -1,5 +1,5 @@
-// What the page does beyond forms and links: keys, sliders that answer at once, ticking all, and the live log.
-// Every view can be read without it.
+// What the page does beyond forms and links: keys, sliders that answer at once, ticking all, and the live
+// log. Every view can be read without it.
 "use strict";
 
 const LIVE_MS = 2000;
