@@ -257,6 +257,8 @@ pass of consolidation and with questions to a model: no two processes decide, or
 class Home:
     """A data folder, readable by its owner alone (0700), made when first opened unless `make` is false.
 
+    `is_nowhere`: whether nothing can be made in it.
+
     `log_path`: the embedded log. `spool_path`: captures that wait for a broker. `vault`: the root of the
     Markdown. `vault_notes`: lists of written pages, and their offsets. `erasures`: plans of erasures cut
     short. `as_of`: views of past positions. `embedding_path`, `statements_path`, `shadows_path`: below which
@@ -273,6 +275,7 @@ class Home:
 
     def __init__(self, path: Path, *, make: bool = True) -> None:
         self.path = path
+        self.is_nowhere = path == _NOWHERE
         self.log_path = path / self.LOG_NAME
         self.spool_path = path / "spool.jsonl"
         self.vault = path / "vault"
@@ -309,11 +312,6 @@ class Home:
     def nowhere(cls) -> Home:
         """Return a home at an impossible path: readers find nothing, and the system refuses writers."""
         return cls(_NOWHERE, make=False)
-
-    @property
-    def is_nowhere(self) -> bool:
-        """Return whether nothing can be made in it."""
-        return self.path == _NOWHERE
 
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""

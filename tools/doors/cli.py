@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from memtape.tools.client import Client
 from memtape.tools.doors.options import Given, asked_of, chosen, parameters_of, profile_option
 from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
-from memtape.tools.verb import Failure, Output, Verb, document
+from memtape.tools.verb import Failure, Verb, document
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
@@ -43,28 +44,19 @@ _RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
 """Where in their own code libraries say that something failed."""
 
 
-def make_command(name: str) -> click.Command:
-    """Return the command of some words: of one verb, or of several that its options select."""
-    verbs = [VERBS[each] for each in COMMANDS[name]]
-    first = verbs[0]
-    return click.Command(
-        name.rpartition(" ")[2],
-        params=parameters_of(verbs),
-        callback=lambda **given: _called(verbs, given),
-        help=_help(first.summary, first.details, first.example),
-        hidden=name == "overview",
-        context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
-    )
-
-
 def _called(verbs: Sequence[Verb], given: Given) -> None:
     """Do what a command line asks: choose the verb, make what it is asked, and print its answer."""
     named = given.get("home")
     home = Path(named) if named is not None else default_home()
     with explained(home):
         verb = chosen(verbs, given)
-        if not verb.is_tolerant:
-            _check_kept(verb, home)
+        profile = None if verb.is_tolerant else profile_of(home)
+        if profile is not None and not profile.keeps and not verb.in_memory:
+            raise MemtapeError(
+                f"`memtape {verb.command}` works on files that stay, and profile {profile.name} keeps none. "
+                "Nothing was done.",
+                "Name another profile by --profile.",
+            )
         asked = asked_of(verb, verbs, given)
         try:
             _done(verb, asked, given, home)
@@ -78,44 +70,38 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
 def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
     """Do a verb, and print its answer: the document of `--json`, or lines for people."""
     if verb.at == "folder":
-        print_output(_output(verb, home, asked))
+        _print_answer(verb, home, asked)
         return
     speaker = {name: given[name] for name in ("scope", "actor", "session") if name in given}
     if verb.at == "home":
         speaker = {"scope": GLOBAL}
     elif speaker.get("scope") == "":
         check_scope("")
-    origin = given.get("origin") or default_origin()
+    origin: Origin = given.get("origin") or ("user" if is_asked() else "agent")
     with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
         client.door, client.on_phase = "cli", update
         client.on_note = lambda note: say(note, err=True)
-        print_output(_output(verb, client, asked))
+        _print_answer(verb, client, asked)
 
 
-def _output(verb: Verb, world: Any, asked: Any) -> Output:
-    """Yield the document and the lines of a verb. A verb that answers None has printed all by itself."""
+def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
+    """Do a verb and print its document under `--json`, else its lines. Exits with 1 after a `Failure`."""
     walk = verb.answer(world, asked) if verb.shell is None else verb.shell(world, asked)
+    lines: Iterable[str]
     if isinstance(walk, Iterator):
-        for number, told in enumerate(walk):
-            yield told if number else document(verb, told)
-    elif walk is not None:
-        yield document(verb, walk)
-        if verb.lines is not None:
-            yield from verb.lines(world, asked, walk)
-
-
-def print_output(output: Output | None) -> None:
-    """Print the document of an output under `--json`, else its lines. Exits with 1 after a `Failure`."""
-    failed = False
-    for number, said in enumerate(output or ()):
-        if not number:
-            failed = isinstance(said, Failure)
-            if is_json():
-                print_json(said.document if isinstance(said, Failure) else said)
-                break
-        else:
-            say(said)
-    if failed:
+        first, lines = list(islice(walk, 1)), walk
+    else:
+        first = [] if walk is None else [walk]
+        lines = verb.lines(world, asked, walk) if first and verb.lines is not None and not is_json() else ()
+    if not first:  # It has printed all by itself.
+        return
+    said = document(verb, first[0])
+    if is_json():
+        print_json(said.document if isinstance(said, Failure) else said)
+    else:
+        for line in lines:
+            say(line)
+    if isinstance(said, Failure):
         sys.exit(1)
 
 
@@ -132,22 +118,6 @@ def ask_to_adopt(error: NotAdopted, home: Path) -> None:
             f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.",
             err=True,
         )
-
-
-def _check_kept(verb: Verb, home: Path) -> None:
-    """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile cannot keep."""
-    profile = profile_of(home)
-    if not profile.keeps and not verb.in_memory:
-        raise MemtapeError(
-            f"`memtape {verb.command}` works on files that stay, and profile {profile.name} keeps none. "
-            "Nothing was done.",
-            "Name another profile by --profile.",
-        )
-
-
-def default_origin() -> Origin:
-    """Return the origin of a caller: a person at a terminal, an agent for piped input."""
-    return "user" if is_asked() else "agent"
 
 
 @contextmanager
@@ -220,9 +190,18 @@ class Commands(click.Group):
 
 
 def _made(words: str) -> click.Command:
-    """Return the command or the group of some words."""
+    """Return the group of some words, or their command, of one verb or of several that options select."""
     if words not in GROUPS:
-        return make_command(words)
+        verbs = [VERBS[each] for each in COMMANDS[words]]
+        first = verbs[0]
+        return click.Command(
+            words.rpartition(" ")[2],
+            params=parameters_of(verbs),
+            callback=lambda **given: _called(verbs, given),
+            help=_help(first.summary, first.details, first.example),
+            hidden=words == "overview",
+            context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
+        )
     group, before = GROUPS[words], f"{words} "
     inner = (name.removeprefix(before) for name in COMMANDS if name.startswith(before))
     names = dict.fromkeys(name.partition(" ")[0] for name in inner)

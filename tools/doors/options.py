@@ -22,7 +22,7 @@ from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.client import Client
-from memtape.tools.verb import Asks, Place, Verb, VerbField
+from memtape.tools.verb import Asks, Verb, VerbField
 from memtape.tools.verb import fields_of as all_fields_of
 
 ORIGINS = get_args(Origin)
@@ -43,8 +43,22 @@ def parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
         for field in fields_of(verb.asks):
             if not _is_word(field):
                 own.setdefault(_option_of(field), _option(field, needed=field.required and len(verbs) == 1))
-    common = [option for option in _common(verbs[0].at) if option.opts[0] not in own]
-    return [*_words_of(verbs), *own.values(), *common]
+    speaker = [
+        click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
+        click.Option(["--actor"], help="The speaker's name, by default the user's."),
+        click.Option(["--origin"], type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
+        click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
+    ]
+    home = click.Option(
+        ["--home"],
+        type=click.Path(file_okay=False),
+        envvar=HOME_VARIABLE,
+        show_envvar=True,
+        help="The data folder, by default the user's own.",
+    )
+    as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document.")
+    common = [*(speaker if verbs[0].at == "project" else []), home, as_json, profile_option()]
+    return [*_words_of(verbs), *own.values(), *(it for it in common if it.opts[0] not in own)]
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -71,25 +85,6 @@ def profile_option() -> click.Option:
         metavar="NAME",
         help="How it is remembered: prod, dev_standard, dev_memory_test or dev_no_persist.",
     )
-
-
-def _common(at: Place) -> list[click.Option]:
-    """Return the options that all commands of a place have."""
-    speaker = [
-        click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
-        click.Option(["--actor"], help="The speaker's name, by default the user's."),
-        click.Option(["--origin"], type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
-        click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
-    ]
-    home = click.Option(
-        ["--home"],
-        type=click.Path(file_okay=False),
-        envvar=HOME_VARIABLE,
-        show_envvar=True,
-        help="The data folder, by default the user's own.",
-    )
-    as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document.")
-    return [*(speaker if at == "project" else []), home, as_json, profile_option()]
 
 
 def fields_of(asks: type[Asks]) -> list[VerbField]:
@@ -129,7 +124,11 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
         if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
             told[-1] += "..."
-    completes = _completion(longest[0])
+    # A shell completes them by their type (files, choices), or by the latest ids.
+    first = longest[0]
+    inner = first.kind.item_type if isinstance(first.kind, inspect.VarTupleType) else first.kind
+    kind = _values(inner, first.extra)
+    completes = kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
 
 
@@ -183,13 +182,6 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
             return click.FloatRange(low, high)
         case _:
             return str
-
-
-def _completion(field: VerbField) -> Any:
-    """Return how a shell completes a command's words: by their type (files, choices) or by latest ids."""
-    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
-    kind = _values(inner, field.extra)
-    return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
 
 
 def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
