@@ -65,7 +65,9 @@ def test_what_is_wrong_is_told_with_a_code_and_the_next_step(http: httpx.Client)
     assert http.post("/search", params={"scope": HERE}, content=b"[]").status_code == 400
     for body in (b'{"text": "\xff"}', b'{"text": ' + b"[" * 100_000):
         assert http.post("/capture", params={"scope": HERE}, content=body).status_code == 400
-    assert http.get("/search").status_code == 405
+    for method, path, status in (("GET", "/search", 405), ("POST", "/search/x", 404)):
+        refused = http.request(method, path)
+        assert refused.status_code == status and "POST /v1/METHOD" in refused.json()["hint"]
     assert http.get("/openapi.json", headers={"Authorization": "Bearer no"}).status_code == 401
     for scope in ("global", "project:../x"):
         assert "not served" in asked(http, "search", scope=scope, status=422, query="x")["error"]

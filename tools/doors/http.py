@@ -14,6 +14,7 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -81,11 +82,19 @@ def app(ask: Ask) -> Starlette:
     async def described(request: Request) -> Response:
         return Response(encoded(openapi()), media_type=MEDIA_TYPE)
 
+    async def unrouted(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        told = f"{request.method} {request.url.path[:60]} is no call of Memtape."
+        return _refused(
+            MemtapeError(told, f"Call POST {PATH}/METHOD. {DESCRIBED}"), HTTPStatus(error.status_code)
+        )
+
     return Starlette(
         routes=[
             Route(f"{PATH}/openapi.json", described, methods=["GET"]),
             Route(f"{PATH}/{{method}}", called, methods=["POST"]),
-        ]
+        ],
+        exception_handlers={HTTPException: unrouted},
     )
 
 
