@@ -123,8 +123,14 @@ class _Search:
     """The needles of a search, prepared. `find` reads the grains of one place."""
 
     def __init__(self, needles: Needles) -> None:
-        self.needles, self.vectors = needles, _Vectors(needles.vectors)
-        self.traces = Traces(needles.texts, needles.words)
+        self.needles, self.traces = needles, Traces(needles.texts, needles.words)
+        # Vectors are looked for as bytes, in base64, and as rows of numbers of the same direction.
+        self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
+        self.units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
+        for size in dict.fromkeys(map(len, needles.vectors)):
+            names = [name for name, vector in self.vectors.items() if len(vector) == size]
+            rows = np.stack([recorded(self.vectors[name]).astype(np.float64) for name in names])
+            self.units[rows.shape[1]] = names, _unit(rows)
 
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
@@ -136,7 +142,13 @@ class _Search:
             traced = self.traces.find(grain.text)
             hits = [("text", self.traces.texts[number]) for number in traced.texts]
             hits += [("word", word) for word in traced.words]
-            hits += [("vector", vector) for vector in self.vectors.find(grain)]
+            if grain.rows is not None and grain.rows.shape[1] in self.units:
+                names, units = self.units[grain.rows.shape[1]]
+                same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
+                hits += [("vector", names[place]) for place in same.tolist()]
+            else:
+                here = (it for it, vector in self.vectors.items() if vector in grain.data or it in grain.text)
+                hits += [("vector", name) for name in here]
             if ids_count:
                 ids = grain.text if grain.ids is None else grain.ids
                 hits += [("id", id) for id in self.needles.ids if id in ids]
@@ -218,26 +230,6 @@ def without_structure(needles: Needles) -> Needles:
 def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> SearchedFile:
     """Search the slots of a log for texts and words; ids are in the slots' headers."""
     return _Search(needles).find("log", ("log", "slots", _grains(slots)), ids_count=False)
-
-
-class _Vectors:
-    """Vectors that are looked for: as bytes, in base64, and as rows of numbers of the same direction."""
-
-    def __init__(self, vectors: Iterable[bytes]) -> None:
-        self._by_name = {b64encode(vector).decode(): vector for vector in vectors}
-        self._units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
-        for name, vector in self._by_name.items():
-            names, units = self._units.get(len(vector) // 2, ([], np.zeros((0, len(vector) // 2))))
-            unit = _unit(recorded(vector).astype(np.float64)[np.newaxis])
-            self._units[len(vector) // 2] = ([*names, name], np.concatenate([units, unit]))
-
-    def find(self, grain: _Grain) -> list[str]:
-        """Return the base64 names of the vectors found in a grain."""
-        if grain.rows is not None and grain.rows.shape[1] in self._units:
-            names, units = self._units[grain.rows.shape[1]]
-            same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
-            return [names[place] for place in same.tolist()]
-        return [name for name, vector in self._by_name.items() if vector in grain.data or name in grain.text]
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
