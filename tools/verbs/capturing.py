@@ -310,10 +310,8 @@ def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str
     place = f"in {done.count} parts" if in_parts else f"position {done.partition}/{done.offset}"
     if done.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
-    if done.hidden:
-        hidden = markdown.hidden_told(done.id)
-        return f"Stored in {world.scope} as `{done.id}` ({place}), {hidden}.{markdown.profile_told(world)}"
-    return f"Remembered in {world.scope} as `{done.id}` ({place}).{markdown.profile_told(world)}"
+    did, hidden = ("Stored", f", {markdown.hidden_told(done.id)}") if done.hidden else ("Remembered", "")
+    return f"{did} in {world.scope} as `{done.id}` ({place}){hidden}.{markdown.profile_told(world)}"
 
 
 VERBS = (
