@@ -115,7 +115,6 @@ class _Grain(NamedTuple):
     rows: NDArray[np.float64] | None = None
 
 
-_Places = Iterator[SearchedFile]
 _Read = tuple[str, str, Iterator[_Grain]]
 """The form of a file, the name of its units, and the grains of its text."""
 
@@ -124,8 +123,14 @@ class _Search:
     """The needles of a search, prepared. `find` reads the grains of one place."""
 
     def __init__(self, needles: Needles) -> None:
-        self.needles, self.vectors = needles, _Vectors(needles.vectors)
-        self.traces = Traces(needles.texts, needles.words)
+        self.needles, self.traces = needles, Traces(needles.texts, needles.words)
+        # Vectors are looked for as bytes, in base64, and as rows of numbers of the same direction.
+        self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
+        self.units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
+        for size in dict.fromkeys(map(len, needles.vectors)):
+            names = [name for name, vector in self.vectors.items() if len(vector) == size]
+            rows = np.stack([recorded(self.vectors[name]).astype(np.float64) for name in names])
+            self.units[rows.shape[1]] = names, _unit(rows)
 
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
@@ -134,19 +139,22 @@ class _Search:
         looked_at = 0
         for grain in grains:
             looked_at += 1
-            for kind, needle in self._hits(grain, ids_count):
-                found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
+            traced = self.traces.find(grain.text)
+            hits = [("text", self.traces.texts[number]) for number in traced.texts]
+            hits += [("word", word) for word in traced.words]
+            if grain.rows is not None and grain.rows.shape[1] in self.units:
+                names, units = self.units[grain.rows.shape[1]]
+                same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
+                hits += [("vector", names[place]) for place in same.tolist()]
+            else:
+                here = (it for it, vector in self.vectors.items() if vector in grain.data or it in grain.text)
+                hits += [("vector", name) for name in here]
+            if ids_count:
+                ids = grain.text if grain.ids is None else grain.ids
+                hits += [("id", id) for id in self.needles.ids if id in ids]
+            for hit in hits:
+                found.setdefault(hit, Remnant(*hit, grain.where))
         return SearchedFile(name, form, looked_at, unit, tuple(found.values()), own=own)
-
-    def _hits(self, grain: _Grain, ids_count: bool) -> list[tuple[str, str]]:
-        traced = self.traces.find(grain.text)
-        hits = [("text", self.traces.texts[number]) for number in traced.texts]
-        hits += [("word", word) for word in traced.words]
-        hits += [("vector", vector) for vector in self.vectors.find(grain)]
-        if ids_count:
-            ids = grain.text if grain.ids is None else grain.ids
-            hits += [("id", id) for id in self.needles.ids if id in ids]
-        return hits
 
 
 def search_home(
@@ -191,7 +199,9 @@ def search_home(
     return places
 
 
-def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> _Places:
+def _places_of(
+    search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None
+) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
         read = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
@@ -222,26 +232,6 @@ def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> Searched
     return _Search(needles).find("log", ("log", "slots", _grains(slots)), ids_count=False)
 
 
-class _Vectors:
-    """Vectors that are looked for: as bytes, in base64, and as rows of numbers of the same direction."""
-
-    def __init__(self, vectors: Iterable[bytes]) -> None:
-        self._by_name = {b64encode(vector).decode(): vector for vector in vectors}
-        self._units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
-        for name, vector in self._by_name.items():
-            names, units = self._units.get(len(vector) // 2, ([], np.zeros((0, len(vector) // 2))))
-            unit = _unit(recorded(vector).astype(np.float64)[np.newaxis])
-            self._units[len(vector) // 2] = ([*names, name], np.concatenate([units, unit]))
-
-    def find(self, grain: _Grain) -> list[str]:
-        """Return the base64 names of the vectors found in a grain."""
-        if grain.rows is not None and grain.rows.shape[1] in self._units:
-            names, units = self._units[grain.rows.shape[1]]
-            same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
-            return [names[place] for place in same.tolist()]
-        return [name for name, vector in self._by_name.items() if vector in grain.data or name in grain.text]
-
-
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: NDArray[np.float64] = rows / np.where(lengths > 0, lengths, 1)
@@ -251,10 +241,10 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def _open(path: Path) -> _Read:
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
-    if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
-        return "search index", "batches", _index(path)
-    if path.parent.parent.name == INDEX and VECTORS_NAME.fullmatch(path.name):
-        return "search index", "batches", _index_vectors(path)
+    if path.parent.parent.name == INDEX:
+        for names, read in ((SEGMENT_NAME, _index), (VECTORS_NAME, _index_vectors)):
+            if names.fullmatch(path.name):
+                return "search index", "batches", read(path)
     with opened(path) as file:
         head = file.read(32)
     if head.startswith(IDS_MAGIC):
@@ -290,18 +280,15 @@ def _lance(path: Path) -> Iterator[_Grain]:
     for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
         gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
         for name in names:
-            if pa.types.is_fixed_size_list(batch.schema.field(name).type):
-                column = batch.column(name)
+            column, place = batch.column(name), f"rows {number * ROWS_AT_ONCE}…, column {name}"
+            if pa.types.is_fixed_size_list(column.type):
                 rows = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
-                place = f"rows {number * ROWS_AT_ONCE}…, column {name}"
                 yield _Grain(place, "", frozenset(), rows=rows.astype(np.float64))
                 continue
-            values = batch.column(name).to_pylist()
-            texts = [text for value in values for text in _texts(value)]
-            there = (value for value, is_gone in zip(values, gone, strict=True) if not is_gone)
-            living = frozenset(text for value in there for text in _texts(value))
-            if texts:
-                yield _Grain(f"rows {number * ROWS_AT_ONCE}…, column {name}", BETWEEN.join(texts), living)
+            values = column.to_pylist()
+            there = [value for value, is_gone in zip(values, gone, strict=True) if not is_gone]
+            if texts := list(_texts(values)):
+                yield _Grain(place, BETWEEN.join(texts), frozenset(_texts(there)))
 
 
 def _index(path: Path) -> Iterator[_Grain]:

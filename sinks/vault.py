@@ -18,7 +18,6 @@ from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
     ConflictsPage,
-    DayEntry,
     DayPage,
     IndexPage,
     ListedConflict,
@@ -145,9 +144,8 @@ class Vault:
 
     def cover(self, partition: int, offset: int) -> None:
         """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
-        path = self._cover_path(partition)
-        make_folder(path.parent)
-        write_whole(path, f"{offset}\n".encode())
+        make_folder(self.home.vault_notes)
+        write_whole(self._cover_path(partition), f"{offset}\n".encode())
 
     def uncover(self, partition: int) -> None:
         """Take the note back."""
@@ -236,7 +234,13 @@ def _day(page: DayPage) -> list[str]:
         if entry.session is not None and entry.session != session:
             lines += [f"## Session {escape(one_line(entry.session))}", ""]
         session = entry.session
-        lines += [*_entry(entry), ""]
+        kind = "" if entry.kind == "turn" else f" {entry.kind}"
+        who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
+        noted = f" ({escape(entry.mark)})" if entry.mark else ""
+        lines += [f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`{noted}", ""]
+        lines += quote(entry.text)
+        lines += [f"> (shows: {escape(one_line(caption))})" for caption in entry.captions]
+        lines.append("")
     return lines[:-1]
 
 
@@ -250,9 +254,11 @@ def _conflicts(page: ConflictsPage) -> list[str]:
     for listed in page.pending:
         lines += [*_conflict(listed), f"`memtape settle {listed.row.id} --keep A`, or `B`, or `both`", ""]
     for listed in page.settled:
-        lines += [*_conflict(listed), _answered(listed), ""]
-        if listed.row.note:
-            lines += [*quote(listed.row.note), ""]
+        row = listed.row
+        kept = "both are kept" if row.kept is None else f"{'A' if row.kept == row.a else 'B'} is kept"
+        told = f"On {format_day(row.settled_at or 0)}: {kept}."
+        lines += [*_conflict(listed), f"{told} To settle again: `memtape settle {row.id} --keep both`", ""]
+        lines += [*quote(row.note), ""] if row.note else []
     if page.more:
         lines += [f"{page.more} more: `memtape settle --all`", ""]
     return lines[:-1]
@@ -286,24 +292,6 @@ def _conflict(listed: ListedConflict) -> Iterator[str]:
         memory, path = side
         yield from (*quote(f"{name}: {memory.text}"), "")
         yield from (f"[`{memory.id}`]({path}) {_said_by(memory)}{_confirmed(memory)}", "")
-
-
-def _answered(listed: ListedConflict) -> str:
-    row = listed.row
-    kept = "both are kept" if row.kept is None else f"{'A' if row.kept == row.a else 'B'} is kept"
-    day = format_day(row.settled_at or 0)
-    return f"On {day}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
-
-
-def _entry(entry: DayEntry) -> Iterator[str]:
-    kind = "" if entry.kind == "turn" else f" {entry.kind}"
-    who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
-    noted = f" ({escape(entry.mark)})" if entry.mark else ""
-    yield f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`{noted}"
-    yield ""
-    yield from quote(entry.text)
-    for caption in entry.captions:
-        yield f"> (shows: {escape(one_line(caption))})"
 
 
 def _short(row: MemoryRow, places: Mapping[str, str]) -> str:

@@ -40,10 +40,17 @@ from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.project import scope_of_folder
-from memtape.tools.capture.secrets import values
 from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
-from memtape.tools.capture.secrets.rules import PIECE_CHARS, Rule, denied_paths, matches, regex_of, rules
+from memtape.tools.capture.secrets.rules import (
+    LIKES,
+    PIECE_CHARS,
+    Rule,
+    denied_paths,
+    matches,
+    regex_of,
+    rules,
+)
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
@@ -566,12 +573,12 @@ RULES, FORM_COUNT, *_ = rules()
 
 def test_each_rule_is_well_formed() -> None:
     for rule in RULES:
-        assert re.fullmatch("[a-z0-9-]+", rule.id) and rule.like in values.LIKES, rule
+        assert re.fullmatch("[a-z0-9-]+", rule.id) and rule.like in LIKES, rule
         assert all(keyword == keyword.lower() for keyword in rule.keywords), rule
         assert rule.keywords or rule.where == "anywhere", rule
         groups = regex_of(rule.regex).groupindex
         assert rule.where != "line" or "value" in groups, rule
-    assert {rule.like for rule in RULES} == {*values.LIKES}
+    assert {rule.like for rule in RULES} == {*LIKES}
 
 
 @pytest.mark.parametrize("step", soaked((1, 5), 5))

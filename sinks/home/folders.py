@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memtape.schemas.errors import Locked, MemtapeError
+from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import project_name
 
 HOME_VARIABLE = "MEMTAPE_HOME"
@@ -24,6 +25,11 @@ _NOWHERE = Path("/proc/self/memtape-nowhere")
 UNFINISHED = ".new"
 """The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
 ContentT = TypeVar("ContentT")
+_KIND = lazy(
+    r"(?P<log>log\.db)[^/]*\Z|(?P<pages>vault)/|(?P<past>as-of)/|builds/[^/]+/"
+    r"(?:(?P<snapshots>state)/|lance/[^/]+/(?P<index>index)/|(?P<tables>lance)/)"
+)
+"""The kind of a file by its path in the home; any other is of the kind `rest`."""
 KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
@@ -86,29 +92,25 @@ def unfinished_beside(path: Path) -> Path:
 
 
 class Build:
-    """One whole set of LanceDB tables, with the state that a projector keeps beside them."""
+    """One whole set of LanceDB tables, with the state that a projector keeps beside them.
+
+    `state`: the snapshots of all partitions. `blanked_path`: up to where erased slots of the log are known to
+    be blank.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.state = path / "state"
+        self.blanked_path = self.state / "blanked.json"
 
     @property
     def number(self) -> int:
         """Builds are counted from 1."""
         return int(self.path.name)
 
-    @property
-    def state(self) -> Path:
-        """Snapshots of the partitions."""
-        return self.path / "state"
-
     def snapshots(self, partition: int) -> Path:
         """The snapshots of one partition."""
         return self.state / f"p{partition:02}"
-
-    @property
-    def blanked_path(self) -> Path:
-        """Up to where erased slots of the log are known to be blank."""
-        return self.state / "blanked.json"
 
     def damage_path(self, partition: int) -> Path:
         """The file that records unreadable tables of a partition; a projector then rebuilds them."""
@@ -255,6 +257,8 @@ pass of consolidation and with questions to a model: no two processes decide, or
 class Home:
     """A data folder, readable by its owner alone (0700), made when first opened unless `make` is false.
 
+    `is_nowhere`: whether nothing can be made in it.
+
     `log_path`: the embedded log. `spool_path`: captures that wait for a broker. `vault`: the root of the
     Markdown. `vault_notes`: lists of written pages, and their offsets. `erasures`: plans of erasures cut
     short. `as_of`: views of past positions. `embedding_path`, `statements_path`, `shadows_path`: below which
@@ -271,6 +275,7 @@ class Home:
 
     def __init__(self, path: Path, *, make: bool = True) -> None:
         self.path = path
+        self.is_nowhere = path == _NOWHERE
         self.log_path = path / self.LOG_NAME
         self.spool_path = path / "spool.jsonl"
         self.vault = path / "vault"
@@ -307,11 +312,6 @@ class Home:
     def nowhere(cls) -> Home:
         """Return a home at an impossible path: readers find nothing, and the system refuses writers."""
         return cls(_NOWHERE, make=False)
-
-    @property
-    def is_nowhere(self) -> bool:
-        """Return whether nothing can be made in it."""
-        return self.path == _NOWHERE
 
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
@@ -404,27 +404,10 @@ def disk_of(home: Home) -> dict[str, int]:
     """Return the bytes of each kind that there is, in the order of `KINDS`; a file that vanishes has none."""
     if home.is_nowhere:
         return {}
-    found, log = dict.fromkeys(KINDS, 0), home.log_path.name
+    found = dict.fromkeys(KINDS, 0)
     for folder, _, names in os.walk(home.path):
         for path in (Path(folder, name) for name in names):
+            kind = _KIND.match(path.relative_to(home.path).as_posix())
             with suppress(OSError):
-                found[_kind(path.relative_to(home.path).parts, log)] += path.lstat().st_size
+                found[kind.lastgroup if kind and kind.lastgroup else "rest"] += path.lstat().st_size
     return {kind: size for kind, size in found.items() if size}
-
-
-def _kind(place: tuple[str, ...], log: str) -> str:
-    """Return the kind of a file by its place in the home."""
-    match place:
-        case (name,) if name.startswith(log):
-            return "log"
-        case ("builds", _, "lance", _, "index", *_):
-            return "index"
-        case ("builds", _, "lance", *_):
-            return "tables"
-        case ("builds", _, "state", *_):
-            return "snapshots"
-        case ("vault", *_):
-            return "pages"
-        case ("as-of", *_):
-            return "past"
-    return "rest"

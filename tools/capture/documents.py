@@ -34,6 +34,7 @@ _PARAGRAPH = re.compile(r"(?:\r?\n[ \t]*){2,}")
 _SENTENCE = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_`]*\s+(?=[^a-z\s])|[。！？]+[」』”’）]*\s*")
 _LINE = re.compile(r"\r?\n")
 _SPACE = re.compile(r"\s+")
+_MARKS = (_PARAGRAPH, _SENTENCE, _LINE, _SPACE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -78,24 +79,25 @@ def cuts(text: str) -> list[DocumentSpan]:
     sections = _sections(text)
     starts = [start for start, *_ in sections]
     found: list[DocumentSpan] = []
-    for start, end in _blocks([*starts, len(text)]):
-        while start < end:
-            begin, above, own = sections[bisect_right(starts, start) - 1]
-            titles = above if start == begin else own
-            limit = MAX_PART_CHARS - len(titles) - len("\n\n" if titles else f"{_BLANK}\n\n")
-            stop = _end(text, start, start + limit, end)
-            found.append(DocumentSpan(start, stop, titles))
-            start = stop if stop == end else _begin(text, stop)
+    begun = 0
+    for end in (*starts[1:], len(text)):
+        if end - begun < LEAST_SECTION_CHARS and end < len(text):
+            continue  # A short section is cut together with the next.
+        while begun < end:
+            begin, above, own = sections[bisect_right(starts, begun) - 1]
+            titles = above if begun == begin else own
+            most = begun + MAX_PART_CHARS - len(titles) - len("\n\n" if titles else f"{_BLANK}\n\n")
+            stop = end
+            if end > most:  # It ends in its second half: with a paragraph, else a sentence, a line or a word.
+                ends = (list(mark.finditer(text, (begun + most) // 2, most)) for mark in _MARKS)
+                stop = next((places[-1].end() for places in ends if places), most)
+            found.append(DocumentSpan(begun, stop, titles))
+            begun = stop
+            if stop < end:  # The next begins at the first sentence, line or word of the overlap.
+                first = stop - MAX_OVERLAP_CHARS
+                places = (place.end() for mark in _MARKS[1:] for place in mark.finditer(text, first, stop))
+                begun = next((place for place in places if place < stop), first)
     return found
-
-
-def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the spans to be cut separately: sections, short ones merged with the next."""
-    begun = starts[0]
-    for _, end in pairwise(starts):
-        if end - begun >= LEAST_SECTION_CHARS or end == starts[-1]:
-            yield begun, end
-            begun = end
 
 
 def _sections(text: str) -> list[tuple[int, str, str]]:
@@ -131,23 +133,3 @@ def headings(text: str) -> Iterator[tuple[int, int, str]]:
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             yield lines[opening.map[0]], int(opening.tag[1]), " ".join(words.content.split())
-
-
-def _end(text: str, start: int, most: int, end: int) -> int:
-    """Return where a part ends: in its second half, with a paragraph, else a sentence, a line or a word."""
-    if end <= most:
-        return end
-    for mark in (_PARAGRAPH, _SENTENCE, _LINE, _SPACE):
-        places = [found.end() for found in mark.finditer(text, (start + most) // 2, most)]
-        if places:
-            return places[-1]
-    return most
-
-
-def _begin(text: str, end: int) -> int:
-    """Return where the next part begins: at the first sentence, line or word of the overlap before `end`."""
-    for mark in (_SENTENCE, _LINE, _SPACE):
-        for found in mark.finditer(text, end - MAX_OVERLAP_CHARS, end):
-            if found.end() < end:
-                return found.end()
-    return end - MAX_OVERLAP_CHARS

@@ -75,7 +75,7 @@ def check_size(line: Line) -> None:
         check_label("media", media.uri)
     for field in _LABELS:
         check_label(field, getattr(line, field))
-    check_label("tags", max(line.tags, key=len) if line.tags else None)
+    check_label("tags", max(line.tags, key=len, default=None))
 
 
 def check_label(field: str, text: str | None) -> None:

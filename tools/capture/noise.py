@@ -44,7 +44,9 @@ def noise_in(text: str, origin: Origin) -> str | None:
         return OF_HOST
     if origin == "tool" and host_regex("tool_error").fullmatch(text):
         return TOOL_ERROR
-    return BINARY if _is_binary(text[:LOOKED_AT_CHARS]) else None
+    # A tenth of it is signs that no text has, and not just a few colours of a terminal.
+    signs = len(_SIGNS.findall(text, 0, LOOKED_AT_CHARS))
+    return BINARY if signs >= LEAST_SIGNS and 10 * signs > len(text[:LOOKED_AT_CHARS]) else None
 
 
 def lessened(text: str) -> str | None:
@@ -75,9 +77,3 @@ def _told(found: re.Match[str]) -> str:
     is_hex = _HEX.fullmatch(blob) is not None and len(set(blob)) >= 12
     is_drawn = all(100 * sorts[sort] >= LEAST_PERCENT * len(blob) for sort in "Aa0")
     return f"[{len(blob):,} characters of data]" if len(blob) >= BLOB_CHARS and (is_hex or is_drawn) else blob
-
-
-def _is_binary(text: str) -> bool:
-    """Whether a tenth of a text is signs that no text has, and not just a few colours of a terminal."""
-    signs = len(_SIGNS.findall(text))
-    return signs >= LEAST_SIGNS and 10 * signs > len(text)

@@ -142,13 +142,8 @@ def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
     """
     if stores_nothing():
         return OF_RUN
-    now = time.time_ns() // 1_000
-    lasting = pauses_of(home).lasting(now)
-    if lasting and lasting[0].scope is None:
-        return silence_by(lasting[0])
-    if not lasting or scope is None:
-        return None
-    name = scope()
+    lasting = pauses_of(home).lasting(time.time_ns() // 1_000)
+    name = scope() if scope is not None and lasting and lasting[0].scope is not None else ""
     return next((silence_by(it) for it in lasting if it.concerns(name)), None)
 
 

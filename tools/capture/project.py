@@ -60,17 +60,16 @@ Began = Callable[[], Path | None]
 
 
 class Checkout(NamedTuple):
-    """A working tree: its folder, the git folder of all its worktrees, the scopes and tokens kept there."""
+    """A working tree: its folder, the git folder of all its worktrees, the scopes and tokens kept there.
+
+    `marks` are those that the git folder, or `.git` file, has now.
+    """
 
     top: str
     common: str
     scopes: list[str]
     tokens: list[str]
-
-    @property
-    def marks(self) -> list[str]:
-        """The marks that the git folder, or `.git` file, has now."""
-        return [_stat_mark(self.common)] if Path(self.common).is_file() else self.tokens
+    marks: list[str]
 
 
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
@@ -122,7 +121,8 @@ def checkout_of(folder: Path) -> Checkout | None:
         except OSError:
             is_named = False
         common = common if is_named else str(link)
-    return Checkout(top, common, *configuration_of(folder))
+    scopes, tokens = configuration_of(folder)
+    return Checkout(top, common, scopes, tokens, [_stat_mark(common)] if Path(common).is_file() else tokens)
 
 
 def configuration_of(folder: Path) -> tuple[list[str], list[str]]:
@@ -138,8 +138,7 @@ def _listed(tree: Checkout, known: Repositories, home: Home, pin: bool = False) 
 
     With `pin` the home notes where a repository was moved to.
     """
-    marks = tree.marks
-    ours = {it: held for it, held in known.items() if held.scope in tree.scopes and held.mark in marks}
+    ours = {it: held for it, held in known.items() if held.scope in tree.scopes and held.mark in tree.marks}
     if tree.common in ours:
         return ours[tree.common].scope
     was = next((it for it in ours if not Path(it).exists()), None)

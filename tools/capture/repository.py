@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,12 @@ def repository_lines(folder: Path) -> list[Line]:
     top = git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return []
-    found = [(STACK_TAG, _stack(Path(top))), (COMMITS_TAG, _commits(Path(top)))]
+    stack = "; ".join(filter(None, (_told(Path(top, name)) for name in host_texts()["manifests"])))
+    commits = git(folder, "log", f"-{COMMITS}", "--no-merges", "--date=short", "--format=%ad %s (%h)") or ""
+    found = [
+        (STACK_TAG, stack and f"Built with: {stack}"),
+        (COMMITS_TAG, commits and f"Last commits: {'; '.join(commits.splitlines())}"),
+    ]
     return [
         Line(
             text=text[:MOST_CHARS],
@@ -57,16 +61,6 @@ def last_commit(folder: str) -> int | None:
     return int(said) * US_PER_S if said and said.isdecimal() else None
 
 
-def _commits(top: Path) -> str:
-    said = git(top, "log", f"-{COMMITS}", "--no-merges", "--date=short", "--format=%ad %s (%h)")
-    return f"Last commits: {'; '.join(said.splitlines())}" if said else ""
-
-
-def _stack(top: Path) -> str:
-    found = [told for name in host_texts()["manifests"] if (told := _told(top / name))]
-    return f"Built with: {'; '.join(found)}" if found else ""
-
-
 def _told(path: Path) -> str:
     """Return a manifest's language and first dependencies, empty for a missing or damaged manifest."""
     try:
@@ -78,30 +72,24 @@ def _told(path: Path) -> str:
 
 
 def _stated(name: str, data: bytes) -> str:
-    language = host_texts()["manifests"][name]
+    """Return a manifest's language with the first names of its dependencies."""
+    language, names = host_texts()["manifests"][name], list[Any]()
     match name:
         case "pyproject.toml":
             project = msgspec.toml.decode(data).get("project", {})
-            wanted = project.get("requires-python")
+            wanted, names = project.get("requires-python"), project.get("dependencies", [])
             language = f"{language} {wanted}" if isinstance(wanted, str) else language
-            return _named(language, project.get("dependencies", []))
         case "package.json":
             package = json.loads(data)
-            named = package.get("dependencies", {})
-            is_typed = "typescript" in {**named, **package.get("devDependencies", {})}
-            return _named("TypeScript" if is_typed else language, named)
+            names = package.get("dependencies", {})
+            is_typed = "typescript" in {**names, **package.get("devDependencies", {})}
+            language = "TypeScript" if is_typed else language
         case "Cargo.toml":
-            return _named(language, msgspec.toml.decode(data).get("dependencies", {}))
+            names = msgspec.toml.decode(data).get("dependencies", {})
         case "go.mod":
             lines = data.decode().splitlines()
-            version = next((f" {line.split()[1]}" for line in lines if line.startswith("go ")), "")
-            modules = (line.strip() for line in lines if re.match(r"\s+[\w.]+\.\w+/", line))
-            return _named(f"{language}{version}", modules)
-    return language
-
-
-def _named(language: str, names: Iterable[Any]) -> str:
-    """Return a language with the first names of its dependencies."""
+            language += next((f" {line.split()[1]}" for line in lines if line.startswith("go ")), "")
+            names = [line.strip() for line in lines if re.match(r"\s+[\w.]+\.\w+/", line)]
     held = [found[0] for name in names if isinstance(name, str) and (found := _NAME.match(name.strip()))]
     more = f" and {len(held) - DEPENDENCIES} more" if len(held) > DEPENDENCIES else ""
     return f"{language} with {', '.join(held[:DEPENDENCIES])}{more}" if held else language

@@ -5,6 +5,7 @@ Pure writers need nothing else. Reading views is not here.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -176,20 +177,19 @@ class Writer:
         Only texts from files of secrets and wholly private ones are left out, and named in `refused`.
         """
         events: list[Event] = []
-        redacted: list[Mapping[str, int]] = []
+        redacted: list[Counter[str]] = []
         refused: list[tuple[int, Denied]] = []
         erased: Erased = {}
         for place, line in enumerate(lines):
-            before = dict(self.redactor.counts)
+            before = self.redactor.counts.copy()
             try:
                 made = self.events_of(line, erased)
             except Denied as error:
                 refused.append((place, error))
-                self.redactor.counts = Counter(before)  # Nothing of it is stored.
+                self.redactor.counts = before  # Nothing of it is stored.
                 continue
             events += made
-            counts = self.redactor.counts
-            redacted += [{} if counts == before else counts - Counter(before), *({} for _ in made[1:])]
+            redacted += [self.redactor.counts - before, *(Counter[str]() for _ in made[1:])]
         positions = self.log.append(events) if events else []
         texts: dict[str, dict[str, str]] = {}
         for event, position in zip(events, positions, strict=True):
@@ -216,7 +216,7 @@ class Writer:
         """
         check_storing(self.home.path, lambda: line.scope or self.scope)
         check_size(line)
-        for place in (line.path, line.source):
+        for place in filter(None, (line.path, line.source)):
             self.redactor.check_path(place)
         now = now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
@@ -249,7 +249,7 @@ class Writer:
             told = "The text is private as a whole, and nothing was stored."
             then = "What stands outside of <private>…</private> is stored."
             raise Denied("private", told, "$.body.text", then)
-        made = self._parts_of(whole.body, scope, line)
+        made = _parts_of(whole.body, scope, line)
         if line.native_id is not None:
             if scope not in erased:
                 erased[scope] = self.erased_ids(scope)
@@ -257,26 +257,6 @@ class Writer:
                 reason = f"{line.native_id!r} of this source was erased and is not taken again."
                 raise InvalidEvent("erased", reason, "$.id")
         return [replace(whole, id=id, body=said) for id, said in made]
-
-    def _parts_of(self, said: Captured, scope: str, line: Line) -> list[tuple[str, Captured]]:
-        """Return id and body of each event of a capture."""
-
-        def id_of(mark: str = "") -> str:
-            if line.native_id is None:
-                return str(uuid_utils.uuid7())
-            return derived_id("captured", scope, said.source, f"{line.native_id}{mark}")
-
-        if line.split and said.kind == "turn":
-            from memtape.tools.capture.noise import without_bulk
-
-            return [(id_of(), replace(said, text=without_bulk(said.text)))]
-        if line.split and len(said.text.encode()) > MAX_TEXT_BYTES:
-            said = replace(said, kind="document")
-        if said.kind == "document":
-            from memtape.tools.capture.documents import parts_of
-
-            return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
-        return [(id_of(), said)]
 
     def erased_ids(self, scope: str) -> dict[str, None]:
         """Return the ids of a scope that were erased, and are not to be captured again."""
@@ -317,6 +297,27 @@ class Writer:
         return self.redactor.event(replace(event, session=self.session))
 
 
+def _parts_of(said: Captured, scope: str, line: Line) -> list[tuple[str, Captured]]:
+    """Return id and body of each event of a capture."""
+    if line.split and said.kind == "turn":
+        from memtape.tools.capture.noise import without_bulk
+
+        said = replace(said, text=without_bulk(said.text))
+    elif line.split and len(said.text.encode()) > MAX_TEXT_BYTES:
+        said = replace(said, kind="document")
+    id, of_document = (
+        str(uuid_utils.uuid7())
+        if line.native_id is None
+        else derived_id("captured", scope, said.source, f"{line.native_id}{mark}")
+        for mark in ("", DOCUMENT)
+    )
+    if said.kind == "document":
+        from memtape.tools.capture.documents import parts_of
+
+        return parts_of(said, scope, of_document) or [(id, said)]
+    return [(id, said)]
+
+
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:
     """Raise `MemtapeError` for anyone but a person; `then` is the next step."""
     if origin not in PEOPLE:
@@ -348,7 +349,16 @@ def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = Fa
         withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
         changed = [id for id in stand if (id in withdrawn) is not on]
         count += len(changed)
-        named = [] if dry_run else [part for id in changed for part in _parts(writer.log, scope, id)]
+        named: list[str] = []
+        for id in changed if not dry_run else ():
+            named.append(id)
+            # The document's other parts, if it is a first part; erased parts included.
+            for first in itertools.count(2, PAGE_PARTS):
+                numbers = range(first, first + PAGE_PARTS)
+                page = writer.log.known(scope, [part_id(scope, id, number) for number in numbers])
+                named += page
+                if len(page) < PAGE_PARTS:
+                    break
         for first in range(0, len(named), MAX_IDS):
             writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
     return count
@@ -367,15 +377,3 @@ def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str
         shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
         withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
     return withdrawn, shown
-
-
-def _parts(log: Log, scope: str, id: str) -> list[str]:
-    """Return an id and the ids of the document's other parts, if it names a first part; erased parts
-    included.
-    """
-    found, page = [id], [id] * PAGE_PARTS
-    while len(page) == PAGE_PARTS:
-        numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)
-        page = list(log.known(scope, [part_id(scope, id, number) for number in numbers]))
-        found += page
-    return found

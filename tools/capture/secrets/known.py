@@ -26,8 +26,7 @@ from typing import Literal, NamedTuple
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.placeholders import DIGEST_BYTES
 from memtape.sinks.home.folders import Home, private, write_whole
-from memtape.tools.capture.secrets.rules import FoundSecret
-from memtape.tools.capture.secrets.values import names_a_secret
+from memtape.tools.capture.secrets.rules import FoundSecret, names_a_secret
 
 KEY_BYTES = 32
 MIN_PASSPHRASE_CHARS = 12
@@ -153,9 +152,14 @@ class MetSecrets:
                 secret = text[start:end]
                 cases = (it for it in _cases(secret) if self._holds(form + self._digest(it), scope_of))
                 said = next(cases, None)
-                ordinary = said and _IDENTIFIER.fullmatch(said) and secret not in here
-                if said is not None and not (ordinary and not _is_named(text, start, end)):
-                    yield FoundSecret(start, end, form.split()[3].decode())
+                if said is None:
+                    continue
+                if _IDENTIFIER.fullmatch(said) and secret not in here:
+                    begin = max(text.rfind("\n", 0, start) + 1, start - _NEAR_CHARS)
+                    stop = text.find("\n", end, end + _NEAR_CHARS)
+                    if not names_a_secret(text[begin : stop if stop >= 0 else end + _NEAR_CHARS]):
+                        continue
+                yield FoundSecret(start, end, form.split()[3].decode())
 
     def _holds(self, line: bytes, scope_of: Callable[[], str | None]) -> bool:
         secrets = [secret for secret in self._known.get(line, ()) if secret.id not in self._forgotten]
@@ -205,13 +209,6 @@ class MetSecrets:
     def _begun(self) -> blake2b:
         """The common beginning of every digest under the key."""
         return blake2b(digest_size=16, key=self.key, person=b"met")
-
-
-def _is_named(text: str, start: int, end: int) -> bool:
-    """Whether the line of a place, or its near part, names a secret's kind."""
-    first = max(text.rfind("\n", 0, start) + 1, start - _NEAR_CHARS)
-    last = text.find("\n", end, end + _NEAR_CHARS)
-    return names_a_secret(text[first : last if last >= 0 else end + _NEAR_CHARS])
 
 
 def _cases(secret: str) -> tuple[str, ...]:

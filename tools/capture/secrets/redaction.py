@@ -12,8 +12,8 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -27,8 +27,15 @@ from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.secrets.known import MetSecrets, Trust
-from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, look_alikes, matches, regex_of
-from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
+from memtape.tools.capture.secrets.rules import (
+    FoundSecret,
+    asked_secrets,
+    denied_paths,
+    regex_of,
+    secrets_in,
+    table,
+    told_secrets,
+)
 
 T = TypeVar("T", bound=msgspec.Struct)
 Read = Callable[[str], Iterable[FoundSecret]]
@@ -100,9 +107,9 @@ class Redactor:
         own = self if event.scope is None else self.spoken(event.scope, event.actor.origin)
         return msgspec.structs.replace(
             event,
-            actor=msgspec.structs.replace(event.actor, name=own.name(event.actor.name)),
+            actor=msgspec.structs.replace(event.actor, name=own.text(event.actor.name, names=True)),
             body=event.body and with_texts(event.body, own._said),
-            session=event.session and own.name(event.session),
+            session=event.session and own.text(event.session, names=True),
         )
 
     def _said(self, said: Said) -> str:
@@ -110,20 +117,24 @@ class Redactor:
             return said.text
         return self.text(said.text, names=said.role == "name")
 
-    def check_path(self, path: str | None) -> None:
+    def check_path(self, path: str) -> None:
         """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
 
         For a file on this machine the naming does not matter: from which folder, by a link, or with `..`.
         """
-        for form in _names_of(path) if path else ():
-            if path and (pattern := denied_by(form, self._denied)):
-                name = path.replace("\\", "/").rpartition("/")[2]
-                raise Denied(
-                    "denied",
-                    f"{name} may hold secrets ({pattern}) and is not captured.",
-                    "$.body.path",
-                    "Capture what should be remembered of it in words of your own.",
-                )
+        names = [path]
+        for named in without_place(path):
+            place = os.path.expanduser(named.removeprefix("file://"))
+            if os.path.lexists(place):
+                names += [os.path.abspath(place), os.path.realpath(place)]
+        if pattern := next(filter(None, (denied_by(name, self._denied) for name in names)), None):
+            name = path.replace("\\", "/").rpartition("/")[2]
+            raise Denied(
+                "denied",
+                f"{name} may hold secrets ({pattern}) and is not captured.",
+                "$.body.path",
+                "Capture what should be remembered of it in words of your own.",
+            )
 
     @cached_property
     def _denied(self) -> tuple[str, ...]:
@@ -136,20 +147,18 @@ class Redactor:
         text = self._public(text)
         here: set[str] = set()
 
-        def more(read: str) -> Iterator[FoundSecret]:
-            yield from self._met.find(read, lambda: self._speaker()[0], here)
-            yield from asked_secrets(read) if asked else ()
-
+        met: Read = partial(self._met.find, scope_of=lambda: self._speaker()[0], here=here)
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            found = findings(text, names=names, more=more)
+            found = findings(text, met, *([asked_secrets] if asked else []), names=names)
             if not found:
                 break
             scope, origin = self._speaker()
             trust: Trust = "person" if origin in PEOPLE else "other"
             pieces, end = [], 0
             for finding in found:
-                secret = plainly(text[finding.start : finding.end])
+                secret = text[finding.start : finding.end]
+                secret = (plain_text(secret) or (secret,))[0]
                 digits = self._met.add(secret, finding.kind, trust, scope)
                 pieces += [text[end : finding.start], placeholder(finding.kind, digits)]
                 here.add(secret)
@@ -165,7 +174,7 @@ class Redactor:
         return public
 
 
-def findings(text: str, *, names: bool = False, more: Read = lambda text: ()) -> list[FoundSecret]:
+def findings(text: str, *more: Read, names: bool = False) -> list[FoundSecret]:
     """Return the disjoint secrets of a text, in order; in names only those of known forms.
 
     The text is read as it is and, where that differs, as people read it. `more` finds secrets by other means
@@ -174,7 +183,7 @@ def findings(text: str, *, names: bool = False, more: Read = lambda text: ()) ->
     if len(text) < MIN_SECRET_CHARS:
         return []
     plain, found = plain_text(text), list[FoundSecret]()
-    for read in (_of_known_forms if names else _secrets, more):
+    for read in (_of_known_forms if names else secrets_in, *more):
         found += read(text)
         if plain is not None:
             said, places = plain
@@ -198,41 +207,11 @@ def findings(text: str, *, names: bool = False, more: Read = lambda text: ()) ->
 
 
 _SPARED = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(MARK)}")
-_POSITION = re.compile(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
-"""How cursors and ids of nodes begin."""
 
 
 @lru_cache(maxsize=1_000)  # Many events have the same names.
 def _of_known_forms(name: str) -> list[FoundSecret]:
-    return [found for rule, match in matches(name, forms_only=True) for found in secrets_in(rule, match)]
-
-
-def _secrets(text: str) -> Iterator[FoundSecret]:
-    """Yield the secrets that rules find, then the random strings; findings may overlap."""
-    for rule, match in matches(text):
-        yield from secrets_in(rule, match)
-    for found in random_strings(text):
-        said = decoded(text[found.start : found.end])
-        if said is None or not _says_nothing(said):
-            yield found
-
-
-def _says_nothing(said: str) -> bool:
-    """Whether decoded base64 is a sentence, or a position in a list, without a secret."""
-    words, letters = said.split(), sum(map(str.isalpha, said))
-    is_text = len(words) >= 3 and letters * 4 >= 3 * sum(map(len, words)) and max(map(len, words)) <= 24
-    secrets = (found for rule, match in matches(said) for found in secrets_in(rule, match))
-    return (is_text or _POSITION.match(said) is not None) and next(secrets, None) is None
-
-
-def _names_of(path: str) -> Iterator[str]:
-    """Yield a path as given and, if the file exists, its absolute and its resolved path."""
-    yield path
-    for named in without_place(path):
-        place = os.path.expanduser(named.removeprefix("file://"))
-        if os.path.lexists(place):
-            yield os.path.abspath(place)
-            yield os.path.realpath(place)
+    return list(told_secrets(name, forms_only=True))
 
 
 @lru_cache(maxsize=1_024)  # An import asks for the same source thousands of times.
@@ -245,7 +224,13 @@ def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
         file = PurePosixPath(posixpath.normpath(f"/{form.lower()}"))
         spared = regex_of("{SPARED}").fullmatch(file.name)
         for glob in more if spared else (*denied_paths(), *more):
-            if _matches(glob.replace("\\", "/").lower(), file):
+            folder, _, name = glob.replace("\\", "/").lower().rpartition("/")
+            # A glob holds for the last parts of a path, or for a folder that the path is in.
+            within = bool(folder.strip("/")) and name in ("", "*", "**")
+            wanted = (folder if within else f"{folder}/{name}").strip("/")
+            places = file.parents if within else (file,)
+            # A path takes no glob without a part, as `.` is.
+            if PurePosixPath(wanted).parts and any(it.match(wanted) for it in places):
                 return glob
     return None
 
@@ -253,15 +238,6 @@ def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
 def without_place(path: str) -> tuple[str, ...]:
     """Return a path as written, and without a line or part of the file at its end."""
     return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
-
-
-def _matches(glob: str, file: PurePosixPath) -> bool:
-    """Whether a glob holds for the last parts of a path, or for a folder that the path is in."""
-    folder, _, name = glob.rpartition("/")
-    within = bool(folder.strip("/")) and name in ("", "*", "**")
-    wanted, places = (folder if within else glob).strip("/"), file.parents if within else (file,)
-    # A path takes no glob without a part, as `.` is.
-    return bool(PurePosixPath(wanted).parts) and any(it.match(wanted) for it in places)
 
 
 def plain_text(text: str) -> tuple[str, list[int]] | None:
@@ -288,14 +264,8 @@ def plain_text(text: str) -> tuple[str, list[int]] | None:
     return "".join(pieces), places
 
 
-def plainly(text: str) -> str:
-    """Return a text as people read it."""
-    plain = plain_text(text)
-    return text if plain is None else plain[0]
-
-
 @lru_cache(maxsize=4_096)
 def _plain(char: str) -> str:
     """Return a character as people read it."""
     plain = unicodedata.normalize("NFKC", char)
-    return (plain if len(plain) == 1 else char).translate(look_alikes())
+    return (plain if len(plain) == 1 else char).translate(str.maketrans(*table("rules.toml")["look_alikes"]))
