@@ -138,7 +138,7 @@ def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, 
 
 def _sources(
     paths: Sequence[Path], everything: bool, given: ImportOptions
-) -> tuple[list[finding.ImportSource | finding.Unfit], list[Path]]:
+) -> tuple[list[finding.ImportSource], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
     from memtape.tools.importing.finding import host_files, memory_folders, named_files
 
@@ -152,7 +152,7 @@ def _sources(
 def _taken(
     make: Callable[..., Importer],
     log: Log,
-    sources: Sequence[finding.ImportSource | finding.Unfit],
+    sources: Sequence[finding.ImportSource],
     folders: Sequence[Path],
 ) -> ImportSummary:
     """Import files under a progress bar. Raises `LogAway` with the count of texts taken before."""
@@ -242,7 +242,7 @@ def _project(scope: str | None) -> str | None:
     return check_scope(scope) if scope is not None else None
 
 
-def _size(source: finding.ImportSource | finding.Unfit) -> int:
+def _size(source: finding.ImportSource) -> int:
     try:
         return source.path.stat().st_size
     except OSError:
