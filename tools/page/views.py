@@ -31,9 +31,9 @@ from memtape.state.subjects.weights import ONE, decayed
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
+from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, note_of
 from memtape.tools.agents.mcp.server import INSTRUCTIONS
-from memtape.tools.agents.plugins import HOSTS, instructions
+from memtape.tools.agents.plugins import instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -447,9 +447,9 @@ def beside(home: Home) -> list[HostText]:
 
 def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
     """Return how a host is told a context at its start, or with the first prompt."""
-    at_prompt = begins_at_prompt(name)
+    at_prompt = HOSTS[name].begins_at_prompt
     wanted = "prompt" if at_prompt else "start"
-    event = next(event for event, action in ACTIONS[name].items() if action == wanted)
+    event = next(event for event, action in HOSTS[name].hooks.items() if action == wanted)
     printed = form_of(name, event, text, note).decode()
     tokens = tokenizer().count(given_in(text)) if printed else 0
     when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"

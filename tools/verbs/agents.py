@@ -14,7 +14,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents.hosts import ACTIONS
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.doors.terminal import is_json, logged, print_json, say
 from memtape.tools.verb import Failure, Output, Verb, said
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FREE = "0 takes a free port."
 GENERIC = "mcp"
 """Any host without a plugin."""
-CHOICES = (*ACTIONS, GENERIC)
+CHOICES = (*HOSTS, GENERIC)
 
 
 class ServedAddress(msgspec.Struct, frozen=True):
@@ -196,8 +196,6 @@ def connect(
 
 def _connected_lines(home: Path, host: str, done: Connection) -> Iterator[str]:
     if done.host:
-        from memtape.tools.agents.plugins import HOSTS
-
         about = HOSTS[done.host]
         connected = f"{about.name} is connected. {about.then}"
         then = (about.waits, _offered(done.host), _meaning_told(Home(home)))
@@ -219,7 +217,7 @@ def _connected_lines(home: Path, host: str, done: Connection) -> Iterator[str]:
 def _shown(home: Home, host: str) -> Connection:
     """Return the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import own_command, steps_of
-    from memtape.tools.agents.plugins import HOSTS, instructions, plugin_files, server_forms
+    from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
     if host == GENERIC:
@@ -269,7 +267,6 @@ def disconnect(
         raise InvalidUse("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.plugins import HOSTS
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:
