@@ -38,7 +38,6 @@ from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
-from memtape.tools.keep import wire
 
 SERVER = """
 import os, sys, time
@@ -162,7 +161,7 @@ def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: 
 
 
 def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "HAND_WAIT_S", 0.5)
+    monkeypatch.setattr("memtape.tools.keep.wire.HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
     data = told(project, "UserPromptSubmit", prompt="Where is staging?")

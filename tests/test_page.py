@@ -363,9 +363,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
     ).stdout.decode()  # fmt: skip
     assert SCOPE in printed and shown == visible(printed)
     given = json.loads(printed)
-    context = (
-        given["additionalContext"] if HOSTS[host].flat else given["hookSpecificOutput"]["additionalContext"]
-    )
+    context = (given if HOSTS[host].flat else given["hookSpecificOutput"])["additionalContext"]
     row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
     assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
 

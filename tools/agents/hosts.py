@@ -107,8 +107,8 @@ class HookInput(NamedTuple):
     session: str
     folder: str
     transcript: str
-    prompt: str
-    answer: str
+    text: str
+    """What a prompt or an answer says."""
     prompt_id: str
     agent_transcript: str
     """The transcript of a subagent that has just ended, where the host names it."""
@@ -133,6 +133,8 @@ def read(host: str, data: bytes) -> HookInput | None:
     # No person has said what an agent asks of another, which tells its answer once it has ended.
     if action is None or (_text(told, "parent_agent_id") and action in ("prompt", "answer") and not of_agent):
         return None
+    answer = _text(told, "last_assistant_message") or _text(told, "prompt_response")
+    text = {"prompt": _text(told, "prompt"), "answer": answer}.get(action, "")
     return HookInput(
         host=host,
         event=event,
@@ -140,8 +142,7 @@ def read(host: str, data: bytes) -> HookInput | None:
         session=_text(told, "session_id"),
         folder=_text(told, "cwd"),
         transcript=_text(told, "transcript_path"),
-        prompt=_text(told, "prompt"),
-        answer=_text(told, "last_assistant_message") or _text(told, "prompt_response"),
+        text=text,
         prompt_id=_text(told, "prompt_id")[:MAX_NAME_CHARS],
         agent_transcript=_text(told, "agent_transcript_path"),
         resumed=_text(told, "source") == "resume",

@@ -198,7 +198,7 @@ class Server:
         place, parent, alone = Path(asked["folder"]), int(asked["host"]), asked["alone"] is True
         turn = HookCall(told, self.home, data, alone, began_in=place, parent=parent)
         text = turn.text
-        if HOSTS[told.host].writes_late and told.action == "answer" and not turn.told.answer:
+        if HOSTS[told.host].writes_late and told.action == "answer" and not turn.told.text:
             return talking.sendall(DECLINED)  # An answer that stands nowhere yet: the hook can wait for it.
         with turn.client() as client:
             native = afterwards.action_id(turn)

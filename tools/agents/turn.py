@@ -67,8 +67,7 @@ class HookCall:
         if began_in and told.transcript:
             told = told._replace(transcript=str(began_in / told.transcript))
         if HOSTS[told.host].writes_late and told.action == "answer" and not told.agent:
-            written = copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0)
-            told = told._replace(answer=written)
+            told = told._replace(text=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
         elif told.host in HEARD:
             told = told._replace(transcript="")
         self.told = told
@@ -78,7 +77,7 @@ class HookCall:
         self.parent = parent
         self.folder = folder.absolute() if told.folder else began_in or Path.cwd()
         self.captured = False
-        self.text = said({"prompt": told.prompt, "answer": told.answer}.get(told.action, ""))
+        self.text = said(told.text)
         """What the user or the agent has said, without injected words."""
         self._data = data
         self._ending = threading.Lock()
