@@ -115,8 +115,11 @@ class ScopeFiles:
         file is touched, so that after a kill at any time no file written here is taken for a person's.
         """
         listed, known, zones = self.listed(), self.known(), zones or {}
-        held = [path for path in files if self._is_held(path, known)]
-        files = {path: data for path, data in files.items() if path not in held}
+        files = dict(files)
+        for path in [path for path in files if path.startswith(f"{TREE_FOLDER}/")]:
+            there = self._look(path)
+            if isinstance(there, bytes) and _is_unread(there, known.get(path, ())):
+                del files[path]  # It holds a person's text that is not captured yet.
         due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), known)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
         laid |= {path: [digest_of(data)] for path, data in files.items() if data}
@@ -147,10 +150,6 @@ class ScopeFiles:
                         found[path] = _stamp(status)
         return dict(sorted(found.items()))
 
-    def has_tree(self) -> bool:
-        """Return whether a file of the tree is among ours."""
-        return any(path.startswith(f"{TREE_FOLDER}/") for path in self.listed())
-
     def is_read(self, path: str, data: bytes, ours: Digests) -> bool:
         """Return whether a tree file is as written, or its content was captured; `ours` is `known`."""
         return not _is_unread(data, ours.get(path, ()), new=True)
@@ -177,10 +176,7 @@ class ScopeFiles:
         file = self._folder / path
         if file.read_bytes() != data:
             raise FileNotFoundError(file)  # A person has saved the file just now, and it is read again.
-        _keep_copy(file, data)
-        beside = (other for other in _entries(file.parent) if _is_kept_of(file, other))
-        saved = next(other for other in beside if other.read_bytes() == data)
-        return saved.relative_to(self._folder).as_posix()
+        return _kept_copy(file, data).relative_to(self._folder).as_posix()
 
     def rename(self, path: str, to: str) -> bool:
         """Rename a person's file to a free name; False if the name is taken."""
@@ -193,11 +189,6 @@ class ScopeFiles:
 
     def _taken(self) -> Digests:
         return read_json(self._taken_path, Digests) or {}
-
-    def _is_held(self, path: str, known: Digests) -> bool:
-        """Return whether a tree file holds a person's text not yet captured."""
-        there = self._look(path) if path.startswith(f"{TREE_FOLDER}/") else None
-        return isinstance(there, bytes) and _is_unread(there, known.get(path, ()))
 
     def _is_due(self, path: str, data: bytes, zone: bytes | None, listed: Digests) -> bool:
         there = self._look(path)
@@ -239,7 +230,7 @@ class ScopeFiles:
         if is_tree and isinstance(there, bytes) and _is_unread(there, known):
             return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
-            _keep_copy(file, there)
+            _kept_copy(file, there)
         elif there is not None and not is_ours:
             _keep(file)
             seen = self._seen(path)
@@ -250,7 +241,9 @@ class ScopeFiles:
             if self._seen(path) != seen:
                 return False
             file.unlink(missing_ok=True)
-            self._leave_folders(path)
+            for folder in Path(path).parents[:-2]:  # Those of the tree go where they are empty.
+                with suppress(OSError):
+                    (self._folder / folder).rmdir()
             return True
         zone = zone if zone is not None else new
         whole = data if zone is None else joined(data, zone)
@@ -261,12 +254,6 @@ class ScopeFiles:
         if late is not None and late != there:
             _free_name(file).write_bytes(late)
         return True
-
-    def _leave_folders(self, path: str) -> None:
-        """Remove the empty folders of the tree."""
-        for folder in Path(path).parents[:-2]:
-            with suppress(OSError):
-                (self._folder / folder).rmdir()
 
     def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
         """Return the content at the place of a page, and its stamp; the stamp is None without a file."""
@@ -322,33 +309,27 @@ class _ScopeNotes(msgspec.Struct):
 
 
 class ZoneNotes:
-    """The notes of one scope, of its pages or its tree's files (`of`). A writer holds the right to import."""
+    """The notes of one scope, of its pages or its tree's files (`of`). A writer holds the right to import.
 
-    def __init__(self, home: Home, scope: str, of: str = "") -> None:
-        self._scope = scope
+    `pages` has the note of each page; none if lost, or not of the log as it is. `is_strayed` says whether
+    texts of pages may be lost, since the log differs from the one at their reading.
+    """
+
+    def __init__(self, home: Home, log: Log, scope: str, of: str = "") -> None:
+        self._log, self._number = log, partition_of(scope, log.partitions)
         self._path = home.zones / of / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
+        kept = read_json(self._path, _ScopeNotes) or _ScopeNotes(log.log_id, 0, "", {})
+        is_other = bool(kept.pages) and (
+            kept.log_id != log.log_id or bool(strayed(log, self._number, kept.end, kept.trail))
+        )
+        self.pages = {} if is_other else kept.pages
+        self.is_strayed = is_other and any(note.texts for note in kept.pages.values())
 
-    def read(self, log: Log) -> dict[str, PageNote]:
-        """Return the note of each page; none if lost, or not of the log as it is."""
-        kept = read_json(self._path, _ScopeNotes)
-        return {} if kept is None or self._strayed(kept, log) else kept.pages
-
-    def strayed(self, log: Log) -> bool:
-        """Return whether texts of pages may be lost, since the log differs from the one at their reading."""
-        kept = read_json(self._path, _ScopeNotes)
-        has_texts = kept is not None and any(note.texts for note in kept.pages.values())
-        return kept is not None and has_texts and self._strayed(kept, log)
-
-    def _strayed(self, kept: _ScopeNotes, log: Log) -> bool:
-        number = partition_of(self._scope, log.partitions)
-        return kept.log_id != log.log_id or bool(strayed(log, number, kept.end, kept.trail))
-
-    def write(self, log: Log, pages: dict[str, PageNote]) -> None:
+    def write(self, pages: dict[str, PageNote]) -> None:
         """Write the notes, whole or not at all."""
-        number = partition_of(self._scope, log.partitions)
-        end = log.ends()[number]
+        end = self._log.ends()[self._number]
         make_folder(self._path.parent)
-        kept = _ScopeNotes(log.log_id, end, trail_of(log, number, end), pages)
+        kept = _ScopeNotes(self._log.log_id, end, trail_of(self._log, self._number, end), pages)
         write_whole(self._path, msgspec.json.encode(kept))
 
 
@@ -405,24 +386,21 @@ def _keep(path: Path) -> None:
         path.rename(_free_name(path))
 
 
-def _keep_copy(path: Path, data: bytes) -> None:
-    """Give a file a second name beside, unless a file beside it says the same.
+def _kept_copy(path: Path, data: bytes) -> Path:
+    """Return a file beside that says the same, else give the file a second name beside.
 
     The first name is lost as a page takes it, and not before, so that no kill takes a zone off its page.
     """
-    beside = (other for other in _entries(path.parent) if _is_kept_of(path, other))
-    if any(other.is_file() and not other.is_symlink() and other.read_bytes() == data for other in beside):
-        return
+    for other in _entries(path.parent):
+        is_kept = other.name.startswith(path.stem) and _KEPT.search(other.name) is not None
+        if is_kept and other.is_file() and not other.is_symlink() and other.read_bytes() == data:
+            return other
     name = _free_name(path)
     try:
         os.link(path, name, follow_symlinks=False)
     except OSError:  # Some file systems have no second names.
         name.write_bytes(data)
-
-
-def _is_kept_of(path: Path, other: Path) -> bool:
-    """Return whether a file has the name that something of another was kept under."""
-    return other.name.startswith(path.stem) and _KEPT.search(other.name) is not None
+    return name
 
 
 def _free_name(path: Path) -> Path:

@@ -16,7 +16,7 @@ from memtape.schemas.events import CHILD
 from memtape.schemas.ids import ID_PATTERN, ROOT, is_slug, slug_of
 from memtape.schemas.patterns import lazy
 from memtape.sinks.page_markdown import REST
-from memtape.sinks.zones import inner, parts, was_changed
+from memtape.sinks.zones import Parts, inner, parts, was_changed
 
 MAX_FRONT_BYTES = 4 * 1024 * 1024
 """A page of 10,000 children has front matter of half a megabyte."""
@@ -73,28 +73,32 @@ def page_file(data: bytes, index: str | None = None) -> PageFile:
     found = _FRONT.match(whole[:MAX_FRONT_BYTES])
     head = found[1] if found else ""
     id, version = _ID.search(head), _WRITTEN.search(head)
-    problems = list[str]()
-    fields: Fields | None = None
+    problems, fields = list[str](), None
     if found is not None:
         try:
             fields = fields_of(head)
             problems += fields.problems
-        except yaml.YAMLError as error:
-            problems.append(f"its front matter is no YAML ({_place(error)})")
-        except (ValueError, RecursionError, OverflowError):
-            problems.append("its front matter is no YAML")
-    ours = version is not None or index is not None
-    if index is not None and _below(data) not in ("", _lines(index)):
-        problems.append("what was written around its text is no part of it; write between the marks")
-    after = whole[found.end() :] if found else whole
-    text = _text(data, after, index or "", written=version is not None) if ours else after.strip("\n")
+        except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+            mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "damaged"
+            place = f"line {mark.line + 2}: {said}" if mark is not None else said
+            where = f" ({place})" if isinstance(error, yaml.YAMLError) else ""
+            problems.append(f"its front matter is no YAML{where}")
+    zoned, ours = parts(data), version is not None or index is not None
+    if index is not None and zoned is not None and zoned.zone is not None:
+        around = zoned.ours.decode(errors="replace")
+        above = _FRONT.match(around)
+        if _lines(around[above.end() :] if above else around) not in ("", _lines(index)):
+            problems.append("what was written around its text is no part of it; write between the marks")
+    text: str | None = (whole[found.end() :] if found else whole).strip("\n")
+    if ours:
+        text = _text(zoned, text or "", (index or "").strip() if version is not None else "")
     if text is None:
         problems.append("its text cannot be told from the rest, since the marks are not one pair")
     is_version = version is not None and re.match(ID_PATTERN, version[1]) is not None
     return PageFile(
         id[1] if id and re.match(ID_PATTERN, id[1]) else None,
         version[1] if version is not None and is_version else None,
-        not ours or (zoned := parts(data)) is None or was_changed(zoned) is not False,
+        not ours or zoned is None or was_changed(zoned) is not False,
         fields,
         text,
         tuple(problems),
@@ -134,31 +138,18 @@ def name_in(text: str) -> str:
     return name if is_slug(name) or name == ROOT or re.match(ID_PATTERN, name) else slug_of(name)
 
 
-def _below(data: bytes) -> str:
-    """Return the text outside of front matter and zone, empty without a zone."""
-    found = parts(data)
-    if found is None or found.zone is None:
-        return ""
-    ours = found.ours.decode(errors="replace")
-    head = _FRONT.match(ours)
-    return _lines(ours[head.end() :] if head else ours)
-
-
 def _lines(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
-def _text(data: bytes, after: str, index: str, *, written: bool) -> str | None:
-    """Return the text of a page: the content of its zone, or the whole of a file not written by Memtape."""
-    found = parts(data)
+def _text(found: Parts | None, after: str, index: str) -> str | None:
+    """Return the text of a page: the content of its zone, or what stands before its index."""
     if found is None:
         return None
     if found.zone is not None:
         return inner(found.zone).decode(errors="replace").replace("\r\n", "\n").strip("\n")
-    if not written or not index.strip():
-        return after.strip("\n")
-    told = after.rstrip()
-    return told.removesuffix(index.strip()).strip("\n") if told.endswith(index.strip()) else None
+    told = after.rstrip() if index else after
+    return told.removesuffix(index).strip("\n") if told.endswith(index) else None
 
 
 def _scalar(known: dict[str, Any], key: str, problems: list[str]) -> str | None:
@@ -223,9 +214,3 @@ def _rest(head: str, node: Any) -> str:
         if not ours or line.startswith("#"):
             kept.append(line)
     return "\n".join(kept).strip("\n")
-
-
-def _place(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    said = getattr(error, "problem", None) or "damaged"
-    return f"line {mark.line + 2}: {said}" if mark is not None else str(said)

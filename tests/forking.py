@@ -171,9 +171,9 @@ def serve(path: str, is_patient: bool) -> None:
     os.environ.clear()
     os.environ.update(environment)
     if words[:1] == [PATIENT]:
-        from memtape.tools.agents import handing
+        from memtape.tools.keep import wire
 
-        handing.HAND_WAIT_S = LONG_S
+        wire.HAND_WAIT_S = LONG_S
         words = words[1:]
     sys.argv[1:] = words
 

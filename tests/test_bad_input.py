@@ -20,7 +20,7 @@ from test_one_server import HANDSHAKE
 
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
-from memtape.tools.agents.hosts import ACTIONS
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.page.app import CUT_OFF, Serving
 
 A = "project:a"
@@ -113,7 +113,7 @@ def test_a_form_that_is_cut_off_is_no_error_of_the_page() -> None:
     assert anyio.run(read) is CUT_OFF
 
 
-@pytest.mark.parametrize("host", ACTIONS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_hook_says_nothing_and_never_raises(home: Path, host: str) -> None:
     home.mkdir(exist_ok=True)
     for name, data in BAD.items():

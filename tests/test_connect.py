@@ -25,8 +25,8 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents import plugins
 from memtape.tools.agents.connecting import connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
-from memtape.tools.agents.hosts import ACTIONS
-from memtape.tools.agents.plugins import HOSTS, SLASH_COMMANDS, plugin_files
+from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.plugins import SLASH_COMMANDS, plugin_files
 from memtape.tools.client import Client
 from memtape.tools.table import TOOLS
 
@@ -181,7 +181,7 @@ def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict
         parts = (text.partition(f"const {name} = ")[2] for name in NAMES_IN_JS)
         hook, server = (json.loads(part.partition("\n")[0]) for part in parts)
         called = {"type": "command", "command": shlex.join(hook), "timeout": plugins.HOOK_TIMEOUT_S}
-        told = {event for event in ACTIONS[host] if f'told("{event}"' in text}
+        told = {event for event in HOSTS[host].hooks if f'told("{event}"' in text}
         return {event: [{"hooks": [called]}] for event in told}, {"command": server[0], "args": server[1:]}
     under = "" if host in ("gemini", "qwen") else "memtape/"
     hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
@@ -197,7 +197,7 @@ NAMES_IN_JS = ("HOOK", "SERVER")
 def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(host: str) -> None:
     home = "/a home/of 'mine'"
     hooks, server = parts(host, ["/opt/a b/memtape"], home)
-    assert set(hooks) == set(ACTIONS[host])
+    assert set(hooks) == set(HOSTS[host].hooks)
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         command, words = plugins.started_by(called["command"])

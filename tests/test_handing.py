@@ -28,12 +28,12 @@ from memtape import __version__
 from memtape.schemas.events import Captured, Event, act_of
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import forwarding, handing, hooks
+from memtape.tools.agents import forwarding, hooks
 from memtape.tools.agents import server as serving
 from memtape.tools.agents.afterwards import cut_off, of_session
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.sessions import note_told
+from memtape.tools.agents.sessions import start_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import default_actor, now_us
@@ -161,7 +161,7 @@ def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: 
 
 
 def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
+    monkeypatch.setattr("memtape.tools.keep.wire.HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
     data = told(project, "UserPromptSubmit", prompt="Where is staging?")
@@ -352,7 +352,7 @@ def test_a_session_that_was_cut_off_is_taken_up(home: Path, project: Path, trans
     scope = scope_of_folder(project, Home(home))
     unheard = transcript.with_name(f"{OTHER}.jsonl")
     unheard.write_bytes(transcript.read_bytes().replace(SESSION.encode(), OTHER.encode()))
-    note_told(home, scope, SESSION, now_us())
+    start_of(home, scope, SESSION).leave(now_us())
     new = transcript.with_name("7f3a2b10-0000-4000-8000-00000000000b.jsonl")
     new.touch()
     assert cut_off(home, scope, new) == [transcript]

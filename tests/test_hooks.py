@@ -30,7 +30,6 @@ from memtape.sinks.logs.configuring import configure
 from memtape.tools.agents import hooks
 from memtape.tools.agents.afterwards import latest
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.handing import hand_over
 from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS
 from memtape.tools.capture import injected
 from memtape.tools.capture.lines import Line
@@ -41,6 +40,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer
+from memtape.tools.keep.wire import hand_over
 
 ROOT = Path(__file__).parent.parent
 PLAIN = (sys.executable, "-m", "memtape")
@@ -128,8 +128,9 @@ def ended(code):
         file.write("\\n".join(sys.modules))
     os.kill(os.getpid(), 9)
 os._exit = ended
-from memtape.tools.agents import handing, hooks
-handing.HAND_WAIT_S = hooks.WAIT_S = 60
+from memtape.tools.agents import hooks
+from memtape.tools.keep import wire
+wire.HAND_WAIT_S = hooks.WAIT_S = 60
 from memtape.__main__ import main
 main()
 """
@@ -169,9 +170,9 @@ def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
 SLOW = """
 import sys, time
 from pathlib import Path
-from memtape.tools.agents import hooks
+from memtape.tools.agents import hooks, offering
 hooks.WAIT_S = 2.0
-hooks._recalled = lambda *given: time.sleep(600)
+offering.offer_memories = lambda *given: time.sleep(600)
 sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.read()))
 """
 

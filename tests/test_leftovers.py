@@ -22,7 +22,8 @@ from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import connecting
 from memtape.tools.agents.connecting import LINK, connect, dangling_link, take_away
-from memtape.tools.agents.plugins import HOSTS, MARKETPLACE, SELECTOR, instructions, server_forms
+from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.plugins import MARKETPLACE, SELECTOR, instructions, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
 
 

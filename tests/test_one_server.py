@@ -32,7 +32,7 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp import handlers
 from memtape.tools.agents.mcp.server import TAKEN, serve_session
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.sessions import tell_session
+from memtape.tools.agents.sessions import latest_of
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.keep.wire import address
@@ -180,7 +180,7 @@ def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: S
     named.call("add_memory", text="Port one.")
     other.call("add_memory", text="Port two.")
     by_host.call("add_memory", text="Port three.")
-    tell_session(home, scope_of_folder(project, Home(home)), "s-told", os.getpid())
+    latest_of(home, os.getpid()).leave([scope_of_folder(project, Home(home)), "s-told"])
     by_host.call("add_memory", text="Port four.")
     assert server_of(home) is not None
     of = [event.session for event in events_of(home, project, "captured")]

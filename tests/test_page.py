@@ -32,9 +32,7 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.hosts import ACTIONS as HOOK_ACTIONS
-from memtape.tools.agents.hosts import FLAT, begins_at_prompt
-from memtape.tools.agents.plugins import HOSTS
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -353,10 +351,10 @@ def project(tmp_path: Path, own: Page) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("host", HOOK_ACTIONS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
-    wanted = "prompt" if begins_at_prompt(host) else "start"
-    event = next(event for event, action in HOOK_ACTIONS[host].items() if action == wanted)
+    wanted = "prompt" if HOSTS[host].begins_at_prompt else "start"
+    event = next(event for event, action in HOSTS[host].hooks.items() if action == wanted)
     shown = told_on(own, f"What {HOSTS[host].name} is given")
     asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
     printed = subprocess.run(
@@ -366,7 +364,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
     ).stdout.decode()  # fmt: skip
     assert SCOPE in printed and shown == visible(printed)
     given = json.loads(printed)
-    context = given["additionalContext"] if host in FLAT else given["hookSpecificOutput"]["additionalContext"]
+    context = (given if HOSTS[host].flat else given["hookSpecificOutput"])["additionalContext"]
     row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
     assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
 

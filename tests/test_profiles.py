@@ -34,7 +34,7 @@ from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.forwarding import may_stay
-from memtape.tools.agents.hosts import ACTIONS
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
@@ -132,8 +132,8 @@ def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> Non
 @pytest.mark.parametrize("machine", soaked(MACHINES, "a home"), indirect=True)
 def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
     before = machine.bytes()
-    for host, actions in ACTIONS.items():
-        for event, action in actions.items():
+    for host, about in HOSTS.items():
+        for event, action in about.hooks.items():
             path = str(machine.project / "session.jsonl")
             said = {"prompt": "On which port does the kayak listen?", "last_assistant_message": "On 5433."}
             data = told(machine.project, event, transcript_path=path, **said)
@@ -247,8 +247,8 @@ def test_each_door_tags_texts(name: str, home: Path, project: Path, monkeypatch:
         "document": lambda: run("capture", "--file", "notes.md"), "import": lambda: run("import", str(path)),
         "import of notes": lambda: run("import", "notes.md"),
     }  # fmt: skip
-    for host, actions in ACTIONS.items():
-        for event, action in actions.items():
+    for host, about in HOSTS.items():
+        for event, action in about.hooks.items():
             if action in ("prompt", "answer"):
                 said = f"{host} {action} says eight"
                 field = "prompt" if action == "prompt" else "last_assistant_message"

@@ -31,18 +31,18 @@ from memtape.sinks.tables import Shard
 from memtape.state.index.segments import Segment
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import handing, offering, ready
+from memtape.tools.agents import offering, ready
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.handing import Announced, hand_over
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
-from memtape.tools.agents.sessions import end_session
+from memtape.tools.agents.sessions import latest_of
+from memtape.tools.agents.turn import HookOffer
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.keep.wire import connected, read_line
+from memtape.tools.keep import wire
+from memtape.tools.keep.wire import Announced, connected, hand_over, read_line
 from memtape.tools.query.retrieval import Retriever
 from memtape.tools.recalling import offer
 
@@ -73,7 +73,7 @@ class Ready(HookResponder):
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what is projected at the end of a test come to its end, however long that takes, and hooks wait."""
     monkeypatch.setattr(ready, "CLOSE_WAIT_S", WAIT_S)
-    monkeypatch.setattr(handing, "HAND_WAIT_S", WAIT_S)
+    monkeypatch.setattr(wire, "HAND_WAIT_S", WAIT_S)
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
         first.project()
         before = opened(first)
         said(home, project, PORT)
-        second.reader.retriever.take_over(first.reader.retriever)
+        second.reader.retriever.take_over(first.reader.retriever.let_go())
         second.project()
         after = opened(second)
         assert len(after) == len(before) + 1
@@ -232,7 +232,7 @@ def test_only_what_was_shown_is_captured_and_recalled(home: Path, project: Path)
     answering = HookResponder(home)
     data = told(project, "UserPromptSubmit", prompt=QUESTION)
     with warm(home, answering):
-        line = handing._request("claude", json.dumps(data), str(project), False)
+        line = wire.hook_line("claude", json.dumps(data), str(project), False)
         with socket.socket(fileno=connected(str(home), line, time.monotonic() + WAIT_S).detach()) as gives_up:
             assert PORT.encode() in read_line(gives_up, time.monotonic() + WAIT_S)
         (home / "settings.toml").write_text("prompt_recall_chars = 150\n")
@@ -283,7 +283,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
         for session, is_given in (("s-1", False), ("s-2", True)):
             again = offer(client, QUESTION, sure_for(QUESTION, session), 3)
             assert ("6000" in "".join(result.text for result in again.results)) is is_given
-    end_session(home)
+    latest_of(home).forget()
     assert not list(home.glob("serving/*.session"))
     memory.call("add_memory", {"text": "Said in no session that is known."}, project, "tester")
     assert events_of(home, project, "captured")[-1].session != "s-1"
@@ -297,10 +297,10 @@ def test_a_session_is_found_behind_a_shell(home: Path, tmp_path: Path, line: str
     script = tmp_path / "session.py"
     script.write_text(
         "import sys; from pathlib import Path\n"
-        "from memtape.tools.agents.sessions import end_session, tell_session, told_session\n"
-        "tell = lambda home: tell_session(home, 'project:a', 's-9')\n"
-        "do = {'tell': tell, 'end': end_session}.get(sys.argv[2])\n"
-        "print(do(Path(sys.argv[1])) if do else told_session(Path(sys.argv[1]), sys.argv[2]))"
+        "from memtape.tools.agents.sessions import latest_of\n"
+        "note, do = latest_of(Path(sys.argv[1])), sys.argv[2]\n"
+        "note.leave(['project:a', 's-9']) if do == 'tell' else note.forget() if do == 'end' else None\n"
+        "print(dict([note.read() or ('', '')]).get(do))"
     )
 
     def run(*words: str) -> str:

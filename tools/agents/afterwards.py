@@ -9,7 +9,6 @@ them.
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -25,18 +24,18 @@ from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
 from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
-from memtape.tools.agents.sessions import end_session, told_at
+from memtape.tools.agents.sessions import latest_of, start_of
 from memtape.tools.agents.turn import NICENESS, HookCall
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
     from memtape.tools.importing.actions import Call
+    from memtape.tools.importing.records import ImportSummary
 
 FLUSH_CHARS, FLUSH_LINES = 4_000, 120
 DISTILL_LIMIT_S = 12.0
@@ -162,7 +161,7 @@ def end(turn: HookCall) -> bytes:
     A configured model takes facts from the last turns.
     """
     if not turn.alone:
-        end_session(turn.home)
+        latest_of(turn.home).forget()
         turn.go_on()
         return b""
     from memtape.flows.workers.distill import LATE_US
@@ -172,11 +171,12 @@ def end(turn: HookCall) -> bytes:
     with turn.client() as client:
         if client.silence():
             return b""
-    if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
-        words = ["import", turn.told.transcript, "--format", turn.source, "--home", str(turn.home.absolute())]
-        done = subprocess.run([*python_of(), *words], cwd=NOWHERE, capture_output=True, check=False)
-        if done.returncode:
-            raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
+    has_turns, transcript = bool(turn.told.transcript), Path(turn.told.transcript)
+    with suppress(OSError):  # Hosts name a transcript before its first turn.
+        is_empty = transcript.is_file() and not transcript.stat().st_size
+        has_turns = has_turns and transcript.exists() and not is_empty
+    if has_turns and take_up(turn, [transcript]).nothing_read:
+        raise MemtapeError("The transcript could not be taken in whole.")
     with turn.client() as client:
         look_at_repository(turn, client)
         client.catch_up()
@@ -197,13 +197,6 @@ def look_at_repository(turn: HookCall, client: Client) -> None:
         ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
         known = client.log.known(scope, ids)
         client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
-
-
-def _is_empty(transcript: Path) -> bool:
-    """Whether a session has no turn: hosts name its transcript before the first."""
-    with suppress(OSError):
-        return not transcript.exists() or (transcript.is_file() and not transcript.stat().st_size)
-    return False
 
 
 def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:
@@ -257,16 +250,16 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
         for path in sorted(transcript.parent.glob(f"*{transcript.suffix}")):
             session = path.stem[-36:]  # Before it stand the words and the time of a rollout.
             is_recent = path != transcript and path.stat().st_mtime >= oldest
-            if is_recent and told_at(home, scope, session) is not None:
+            if is_recent and start_of(home, scope, session).read() is not None:
                 found += of_session(path)
     return found
 
 
-def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
+def take_up(turn: HookCall, paths: Iterable[Path]) -> ImportSummary:
     """Import transcripts of a host from where they were read last; one of no known project stays out."""
     from memtape.tools.importing.finding import session_file
     from memtape.tools.importing.taking import Importer
 
     with Client(turn.home, folder=turn.folder) as speaker:
         speaker.session = None
-        Importer(speaker).take(session_file(path, turn.source) for path in paths)
+        return Importer(speaker).take(session_file(path, turn.source) for path in paths)

@@ -29,15 +29,12 @@ from typing import Any, NamedTuple
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
 from memtape.tools.agents.errors import homeless
+from memtape.tools.agents.hosts import HOSTS, Host, SettingsEntry, Words
 from memtape.tools.agents.plugins import (
     BEGIN,
-    HOSTS,
     MARKETPLACE,
     PLUGIN,
     SCRIPT,
-    Host,
-    SettingsEntry,
-    Words,
     instructions,
     plugin_files,
     script_hook,
@@ -50,8 +47,6 @@ FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
 SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
-CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
-"""What hosts cache of our server, below the cache folder: logs, and tools in files that name their server."""
 LINK = ".gemini-extension-install.json"
 STOP_WAIT_S = 5.0
 LOOK_S = 0.05
@@ -109,11 +104,17 @@ def connect(home: Home, host: str) -> list[HostCommand]:
         raise MemtapeError(
             f"{folder} could not be written: {error.strerror}.", "Mend that and connect again."
         ) from None
-    ran: list[HostCommand] = []
+    ran, name = list[HostCommand](), HOSTS[host].name
     for words in steps_of(home, host, HOSTS[host].install):
         ran.append(run_host(words))
         if ran[-1].returncode:
-            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host)} Run the command yourself to see more.")
+            if _remove(home, host)[1]:
+                take_away(home, host)
+                undone = f"{name} is not connected now; nothing else was changed."
+            else:
+                then = f"`memtape agents disconnect {host}` removes it."
+                undone = f"Some is left in {name}: once this is mended, {then}"
+            raise MemtapeError(_why(ran[-1:]), f"{undone} Run the command yourself to see more.")
     return ran
 
 
@@ -145,17 +146,18 @@ def is_connected(home: Home, host: str) -> bool:
 
 
 def has_anything(home: Home, host: str) -> bool:
-    """Whether a host may have anything of ours, of this home or another."""
+    """Whether a host may have anything of ours, of this home or another, as its own files tell.
+
+    The host is not asked, since its first run writes files.
+    """
     about = HOSTS[host]
-    return is_connected(home, host) or (shutil.which(about.program) is not None and has_traces(about))
-
-
-def _undone(home: Home, host: str) -> str:
-    name = HOSTS[host].name
-    if not _remove(home, host)[1]:
-        return f"Some is left in {name}: once this is mended, `memtape agents disconnect {host}` removes it."
-    take_away(home, host)
-    return f"{name} is not connected now; nothing else was changed."
+    if is_connected(home, host):
+        return True
+    for path in [about.folder / it for it in about.traces] if shutil.which(about.program) else []:
+        with suppress(OSError):
+            if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
+                return True
+    return False
 
 
 def _remove(home: Home, host: str) -> tuple[list[HostCommand], bool]:
@@ -274,8 +276,7 @@ def take_away(home: Home, host: str) -> Leftovers:
     found, about = Leftovers([], []), HOSTS[host]
     for copy in about.copies:
         shutil.rmtree(about.folder / copy, ignore_errors=True)
-    cached = (user_cache_path().glob(pattern) for pattern in CACHES if pattern.startswith(host))
-    for path in chain.from_iterable(cached):
+    for path in chain.from_iterable(user_cache_path().glob(pattern) for pattern in about.caches):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif (_settings(path) or {}).get("serverName") != PLUGIN:
@@ -286,20 +287,24 @@ def take_away(home: Home, host: str) -> Leftovers:
             path.parent.rmdir()
         found.taken.append(f"{path}: what {about.name} kept of our server.")
     for file in dict.fromkeys(name for name, _, _ in about.entries):
-        entries = [entry for entry in about.entries if entry[0] == file]
-        _take_entries(about.folder / file, entries, home, found)
+        path = about.folder / file
+        document = _settings(path)
+        if document is None:
+            continue
+        written, own = path.read_text(), _form(path, document)
+        entries = (entry for entry in about.entries if entry[0] == file)
+        ours = [key for entry in entries for key in _take_entry(document, entry, home)]
+        after = _form(path, document)
+        if after != own and written.rstrip("\n") != own.rstrip("\n"):
+            named = " and ".join(ours) or "An empty table of plugins"
+            found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
+        elif after != own:
+            rewrite(path, after + "\n" * (written.endswith("\n") and path.suffix == ".json"))
+            _drop_empty(path)
+            found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
     for made in about.made:
         _drop_empty(about.folder / made)
     return found
-
-
-def has_traces(host: Host) -> bool:
-    """Whether a host's own files name Memtape. The host is not asked, since its first run writes files."""
-    for path in (host.folder / trace for trace in host.traces):
-        with suppress(OSError):
-            if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
-                return True
-    return False
 
 
 def dangling_link(host: Host) -> Path | None:
@@ -308,23 +313,6 @@ def dangling_link(host: Host) -> Path | None:
     link = _settings(folder / LINK) or {}
     is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [LINK]
     return folder if is_ours and not Path(str(link.get("source"))).exists() else None
-
-
-def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: Leftovers) -> None:
-    document = _settings(path)
-    if document is None:
-        return
-    written, own = path.read_text(), _form(path, document)
-    ours = [key for entry in entries for key in _take_entry(document, entry, home)]
-    if _form(path, document) == own:
-        return
-    if written.rstrip("\n") != own.rstrip("\n"):
-        named = " and ".join(ours) or "An empty table of plugins"
-        found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
-        return
-    rewrite(path, _form(path, document) + "\n" * (written.endswith("\n") and path.suffix == ".json"))
-    _drop_empty(path)
-    found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
 
 
 def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
@@ -391,8 +379,17 @@ def rewrite(path: Path, text: str) -> None:
 
 def leave(home: Home) -> Leftovers:
     """Stop the server of a home, and delete notes and scopes in repositories, outside its data folder."""
-    found = Leftovers([], [])
-    _stop_server(home, found)
+    found, lock = Leftovers([], []), home.lock("hook-server")
+    if (pid := lock.holder()) is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_WAIT_S
+        while lock.holder() is not None and time.monotonic() <= deadline:
+            time.sleep(LOOK_S)
+        if lock.holder() is None:
+            found.taken.append(f"The server of hooks, process {pid}, was stopped.")
+        else:
+            found.left.append(f"The server of hooks, process {pid}, which did not end when it was asked to.")
     for common, held in repositories_of(home).items():
         if not Path(common).is_dir() or held.scope not in configuration_of(Path(common))[0]:
             continue  # Somebody has changed it since.
@@ -410,30 +407,11 @@ def leave(home: Home) -> Leftovers:
 def data_told(home: Home) -> str:
     """Return a sentence about the data folder: its path, size, and the command to delete it."""
     path = home.path.absolute()
-    size = sum(_bytes(file) for file in path.rglob("*"))
+    size = 0
+    for file in path.rglob("*"):
+        with suppress(OSError):
+            size += file.stat().st_size if file.is_file() and not file.is_symlink() else 0
     delete = f"`rm -r {shlex.quote(str(path))}` deletes it"
     if not size:
         return f"The data folder {path} holds nothing. {delete}."
     return f"What was captured stays in {path} ({size / 1_000_000:,.1f} MB). {delete} for good."
-
-
-def _bytes(path: Path) -> int:
-    with suppress(OSError):
-        return path.stat().st_size if path.is_file() and not path.is_symlink() else 0
-    return 0
-
-
-def _stop_server(home: Home, found: Leftovers) -> None:
-    lock = home.lock("hook-server")
-    pid = lock.holder()
-    if pid is None:
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_WAIT_S
-    while lock.holder() is not None:
-        if time.monotonic() > deadline:
-            found.left.append(f"The server of hooks, process {pid}, which did not end when it was asked to.")
-            return
-        time.sleep(LOOK_S)
-    found.taken.append(f"The server of hooks, process {pid}, was stopped.")

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,7 +35,8 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.plugins import HOSTS, PLUGIN, SCRIPT, SELECTOR, Host, script_hook, started_by
+from memtape.tools.agents.hosts import HOSTS, Host
+from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -199,39 +201,36 @@ def _server(home: Home) -> Finding:
     tools = listed.get("result", {}).get("tools", [])
     if not tools:
         return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
-    todo = HOSTS["codex"].waits if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
+    waits = (it.waits for it in HOSTS.values() if it.waits and shutil.which(it.program))
+    todo = next(waits, "") if took_ms > CODEX_WAITS_MS else ""
     return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
-def _host(host: str) -> Look:
+def _host(host: str, home: Home) -> Finding:
     about = HOSTS[host]
-
-    def look(home: Home) -> Finding:
-        if shutil.which(about.program) is None:
-            return Finding("not there", f"`{about.program}` is not on the PATH.")
-        told = _told_hooks(about)
-        # Codex cannot list its plugins where the folder of one is gone, and runs the hooks of a copy.
-        if astray := _pointing_here(home, host, [hook.get("command", "") for hook in told]):
-            return astray
-        installed = _installed(about, home, host)
-        if installed is None:
-            return Finding("to do", "It is installed and not connected.", f"`memtape agents connect {host}`.")
-        is_enabled, hooks = installed
-        if not is_enabled:
-            return Finding("to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
-        if not told and not hooks:
-            return Finding("to do", "It has none of our hooks.", _anew(host))
-        if astray := _pointing_here(home, host, hooks):
-            return astray
-        untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
-        if untrusted:
-            of = f"{len(untrusted)} of {len(told)} hooks"
-            seen = f"{of} are not trusted, so that it skips them without a word."
-            todo = f"Open `/hooks` in {about.program} and trust those of memtape."
-            return Finding("to do", seen, todo)
-        return Finding("good", "Plugin, server and hooks are on.")
-
-    return look
+    if shutil.which(about.program) is None:
+        return Finding("not there", f"`{about.program}` is not on the PATH.")
+    told = _told_hooks(about)
+    # Codex cannot list its plugins where the folder of one is gone, and runs the hooks of a copy.
+    if astray := _pointing_here(home, host, [hook.get("command", "") for hook in told]):
+        return astray
+    installed = _installed(about, home, host)
+    if installed is None:
+        return Finding("to do", "It is installed and not connected.", f"`memtape agents connect {host}`.")
+    is_enabled, hooks = installed
+    if not is_enabled:
+        return Finding("to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
+    if not told and not hooks:
+        return Finding("to do", "It has none of our hooks.", _anew(host))
+    if astray := _pointing_here(home, host, hooks):
+        return astray
+    untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
+    if untrusted:
+        of = f"{len(untrusted)} of {len(told)} hooks"
+        seen = f"{of} are not trusted, so that it skips them without a word."
+        todo = f"Open `/hooks` in {about.program} and trust those of memtape."
+        return Finding("to do", seen, todo)
+    return Finding("good", "Plugin, server and hooks are on.")
 
 
 def _errors(home: Home) -> Finding:
@@ -260,7 +259,7 @@ LOOKS: dict[str, Look] = {
     "embedder": _embedder,
     "model": _model,
     "MCP server": _server,
-    **{about.name: _host(host) for host, about in HOSTS.items()},
+    **{about.name: partial(_host, host) for host, about in HOSTS.items()},
     "errors of hooks and servers": _errors,
 }
 
@@ -304,7 +303,11 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
         if not command:
             continue
         there = Path(words[words.index("--home") + 1])
-        if command != own_command() and not _starts(command):
+        try:
+            starts = command == own_command() or run_host([*command, "--version"]).returncode == 0
+        except MemtapeError:
+            starts = False
+        if not starts:
             seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."
             return Finding("to do", seen, _anew(host))
         if there != home.path.absolute():
@@ -317,13 +320,6 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
     if hooks and not plugin_folder(home, host).exists():
         return Finding("to do", "What it installed is of a home that was here before.", _anew(host))
     return None
-
-
-def _starts(command: list[str]) -> bool:
-    try:
-        return run_host([*command, "--version"]).returncode == 0
-    except MemtapeError:
-        return False
 
 
 def _told_hooks(about: Host) -> list[dict[str, Any]]:

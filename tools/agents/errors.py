@@ -47,7 +47,10 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
             folder, told = homeless(), f"{told}  [{home}]"
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _recover(folder)
-        _append(folder, time.time_ns(), _redacted(home, told))
+        from memtape.tools.capture.secrets.redaction import Redactor
+
+        redactor = Redactor(Home(home, make=False), keeps_key=False)
+        _append(folder, time.time_ns(), redactor.text(told))
         if folder is home:
             note(home, [("error", "mcp" if where.startswith("mcp") else "hook", "", 1)])
     except Exception:
@@ -81,12 +84,6 @@ def _append(home: Path, at_ns: int, told: str) -> None:
         path.replace(path.with_suffix(".log.1"))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
         file.write(f"{format_time(at_ns // 1_000)}  {told}\n")
-
-
-def _redacted(home: Path, told: str) -> str:
-    from memtape.tools.capture.secrets.redaction import Redactor
-
-    return Redactor(Home(home, make=False), keeps_key=False).text(told)
 
 
 def _told(error: BaseException) -> str:

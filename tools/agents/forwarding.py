@@ -36,9 +36,16 @@ from memtape.schemas.variables import (
     SESSION_VARIABLE,
 )
 from memtape.sinks.home.folders import Home, default_home
-from memtape.tools.agents.handing import tell
 from memtape.tools.keep.starting import start_one
-from memtape.tools.keep.wire import DECLINED, MAX_ADDRESS_BYTES, address, connected, environment, read_line
+from memtape.tools.keep.wire import (
+    DECLINED,
+    MAX_ADDRESS_BYTES,
+    address,
+    connected,
+    environment,
+    read_line,
+    tell,
+)
 
 if TYPE_CHECKING:
     from socket import SocketType
@@ -72,7 +79,11 @@ def forward(words: list[str]) -> None:
         return
     home = os.path.abspath(asked.get("--home") or default_home())
     try:
-        line = _introduction(asked)
+        told = environment()
+        session = told.pop(SESSION_VARIABLE, "")
+        here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
+        named = {"session": session, "scope": asked.get("--scope"), "actor": asked.get("--actor")}
+        line = json.dumps({"mcp": here | named}).encode() + b"\n"
         link = reached(home, line)
     except (OSError, ValueError):  # The folder is gone, or the home cannot be read.
         return
@@ -135,14 +146,6 @@ def start_server(
     """Start a home's server, with a hook's input as its first work; None while another is being started."""
     words = ["agents", "hook", "--host", host, "--stay", "--home", str(home)]
     return start_one(Home(home, make=False).start_lock("server"), words, environment, data)
-
-
-def _introduction(asked: dict[str, str]) -> bytes:
-    told = environment()
-    session = told.pop(SESSION_VARIABLE, "")
-    here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
-    named = {"session": session, "scope": asked.get("--scope"), "actor": asked.get("--actor")}
-    return json.dumps({"mcp": here | named}).encode() + b"\n"
 
 
 class HostSession:

@@ -10,6 +10,8 @@ import gc
 import os
 import sys
 
+from memtape.tools.keep.wire import MAX_INPUT_BYTES, hand_over, tell
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -22,29 +24,22 @@ TURNS = ("prompt", "answer", "act", "retell")
 def serve_hook(host: str, home: str | None, *, alone: bool, stay: bool, distill: str = "") -> NoReturn:
     """Run a hook, stay as a server, or distil the flush at `partition:offset`; then end the process."""
     try:
+        data = b"" if distill else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         if alone:
-            serve_late(host, home, _told())
+            serve_late(host, home, data)
         elif stay or distill:
-            _stay_or_distill(host, home, distill)
+            _work_on(host, home, data, distill)
         else:
             # The process is over before anything that it holds could be worth collecting.
             gc.disable()
-            _serve(host, home, _told())
+            _answer(host, home, data)
     except BaseException:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
     os._exit(0)
 
 
-def _told() -> bytes:
-    from memtape.tools.agents.handing import MAX_INPUT_BYTES
-
-    return sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-
-
-def _serve(host: str, home: str | None, data: bytes) -> None:
-    from memtape.tools.agents.handing import hand_over, tell
-
+def _answer(host: str, home: str | None, data: bytes) -> None:
     announced = None if home is None else hand_over(host, home, data)
     if announced is not None and announced.done:
         return
@@ -57,6 +52,19 @@ def _serve(host: str, home: str | None, data: bytes) -> None:
     hooks.note_time(place)
     if announced is None:
         hooks.leave_server(host, place, data)
+
+
+def _work_on(host: str, home: str | None, data: bytes, distill: str) -> None:
+    from pathlib import Path
+
+    if distill:
+        from memtape.tools.agents import hooks
+
+        hooks.distill(Path(home) if home else None, distill)
+    elif home is not None:
+        from memtape.tools.agents.server import stay
+
+        stay(host, Path(home), data)
 
 
 def serve_late(host: str, home: str | None, data: bytes) -> None:
@@ -73,8 +81,7 @@ def serve_late(host: str, home: str | None, data: bytes) -> None:
 
     from memtape.schemas.errors import Locked
     from memtape.sinks.home.folders import Home, default_home
-    from memtape.tools.agents.handing import hand_over
-    from memtape.tools.agents.hosts import SERVED, read
+    from memtape.tools.agents.hosts import HOSTS, SERVED, read
 
     place, action = Path(home) if home else default_home(), None
     with suppress(ValueError):
@@ -84,22 +91,9 @@ def serve_late(host: str, home: str | None, data: bytes) -> None:
     with suppress(Locked, OSError):  # The home may be gone, which is noted below.
         lock.acquire(LATE_WAIT_S)
     # A server waits for no transcript in which an answer is written late, as Copilot CLI does.
-    is_served = action in SERVED and host != "copilot"
+    is_served = action in SERVED and not HOSTS[host].writes_late
     announced = hand_over(host, str(place), data, alone=True) if is_served else None
     if announced is None or not announced.done:
         from memtape.tools.agents import hooks
 
         hooks.run(host, Path(home) if home else None, data, alone=True, announced=announced)
-
-
-def _stay_or_distill(host: str, home: str | None, distill: str) -> None:
-    from pathlib import Path
-
-    if distill:
-        from memtape.tools.agents import hooks
-
-        hooks.distill(Path(home) if home else None, distill)
-    elif home is not None:
-        from memtape.tools.agents.server import stay
-
-        stay(host, Path(home), _told())

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from memtape import STARTED_NS
@@ -22,21 +23,23 @@ from memtape.sinks.home.counts import LEFT_OUT, LESSENED, count_one, note
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.handing import LARGE_BYTES, MAX_INPUT_BYTES, Announced
-from memtape.tools.agents.hosts import HookInput, begins_at_prompt, placed, read
-from memtape.tools.agents.sessions import forget_told, note_told, tell_session, told_at
-from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, in_form
+from memtape.tools.agents.hosts import HOSTS, placed, read
+from memtape.tools.agents.sessions import latest_of, start_of
+from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, HookOffer, in_form
 from memtape.tools.capture import native_ids
-from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HEARD, OPENCODE, Role, claude_prompt, heard, of_hook
+from memtape.tools.capture.native_ids import CLAUDE_CODE, HEARD, OPENCODE, Role, heard, of_hook
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
+from memtape.tools.keep.wire import LARGE_BYTES, MAX_INPUT_BYTES, Announced
 
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
+Offers = Callable[[Client, str, int | None], HookOffer]
+"""An offer for a prompt; for an empty one the context of a start, with the time (us) since which a resumed
+session is told the news."""
 MOST_UNREAD = 2_000
 """Each process that searches takes the events behind the views apart anew: so many cost some tenths of a
 second."""
@@ -47,7 +50,8 @@ def run(
 ) -> bytes:  # fmt: skip
     """Run a host's hook and return its answer. Never raises.
 
-    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. `alone` marks the detached
+    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. Where nothing is kept, a
+    start gets the profile's sentence, and any other hook nothing. `alone` marks the detached
     process for slow work, for which no host waits. `announced` is what a server has said of its work, if it
     has taken the hook.
     """
@@ -55,7 +59,11 @@ def run(
         return b""
     where = home or default_home()
     if keeps_nothing(where):
-        return _unkept(host, where, data)
+        with suppress(Exception):  # There is no place to note an error.
+            told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
+            if told is not None and told.action == "start":
+                return in_form(HookCall(told, where, data, alone=False), profile_of(where).told)
+        return b""
     if _is_gone(home, f"hook {host}"):
         return b""
     try:
@@ -66,12 +74,13 @@ def run(
     except Exception as error:
         note_error(where, f"hook {host}: what it was told", error)
         return b""
-    return b"" if told is None else _run(HookCall(told, where, data, alone, announced), data)
+    return b"" if told is None else _run(HookCall(told, where, data, alone), data, announced)
 
 
-def _run(turn: HookCall, data: bytes) -> bytes:
+def _run(turn: HookCall, data: bytes, announced: Announced | None) -> bytes:
     told = turn.told
-    may_begin = told.action == "start" or (told.action == "prompt" and begins_at_prompt(told.host))
+    at_prompt = HOSTS[told.host].begins_at_prompt
+    may_begin = told.action == "start" or (told.action == "prompt" and at_prompt)
     then = (lambda: leave_server(told.host, turn.home, data),)
     late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up, then)
     late.daemon = True
@@ -83,7 +92,14 @@ def _run(turn: HookCall, data: bytes) -> bytes:
             return b""
         if not turn.alone:
             late.start()
-        return _ended(turn) if turn.announced is not None else _work_of(told.action)(turn)
+        if announced is not None:
+            return _ended(turn, announced)
+        if told.action in ("start", "prompt", "answer", "retell"):
+            return _work(turn)
+        from memtape.tools.agents import afterwards
+
+        work: Callable[[HookCall], bytes] = getattr(afterwards, told.action)
+        return work(turn)
     except NotAdopted as error:
         asked = f"{error} Nothing is shown or stored here until the user decides. {error.hint}"
         return in_form(turn, asked) * may_begin
@@ -100,17 +116,6 @@ def note_time(home: Path | None, began_ns: int = STARTED_NS) -> None:
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
         note(where, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
-
-
-def _unkept(host: str, home: Path, data: bytes) -> bytes:
-    """Return the answer of a hook where nothing is kept: at a start the profile's sentence, else nothing."""
-    try:
-        told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
-        if told is not None and told.action == "start":
-            return in_form(HookCall(told, home, data, alone=False), profile_of(home).told)
-    except Exception:  # What a host tells wrongly is its own affair where there is no place to note it.
-        return b""
-    return b""
 
 
 def leave_server(host: str, home: Path | None, data: bytes) -> None:
@@ -156,128 +161,99 @@ def _is_gone(home: Path | None, where: str) -> bool:
     return True
 
 
-def _start(turn: HookCall) -> bytes:
+def _work(turn: HookCall) -> bytes:
+    """Do the work of a hook in this process, and return its answer."""
+    action, text, late = turn.told.action, turn.text, HOSTS[turn.told.host].writes_late
+    if action in ("prompt", "answer") and not text:
+        if action == "answer" and late and not (turn.alone or turn.told.agent):
+            turn.go_on()
+        return b""
     with turn.client() as client:
-        if turn.alone:
+        if action == "retell":  # A compaction takes the context away, which the next prompt is given again.
+            start_of(turn.home, client.scope, client.session or "").forget()
+        elif action == "start" and turn.alone:
             from memtape.tools.agents.afterwards import look_at_repository
 
             os.nice(NICENESS)
             look_at_repository(turn, client)
             client.catch_up()
-            return b""
-        return _begun(turn, client)
+        elif action == "answer" or turn.alone:
+            capture(turn, client, text)
+        else:
+            return _handed_out(turn, client)
+    return b""
 
 
-def _begun(turn: HookCall, client: Client) -> bytes:
-    """Return the context of a start, and record the session as told."""
-    from memtape.tools.agents.offering import offer_start
-
-    tell_session(turn.home, client.scope, client.session or "")
-    began = now_us()
-    # What is pending is read from the log, and projected by another process, since that may take long.
-    offer = offer_start(client, told_before(turn, client))
-    note_told(turn.home, client.scope, client.session or "", began)
+def _handed_out(turn: HookCall, client: Client) -> bytes:
+    """Capture a prompt, and return the context of a start or the sure memories for the prompt."""
+    if turn.text:
+        client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
+    is_first = begins(turn, client)
+    if turn.text and not is_first:
+        capture(turn, client, turn.text)
+    offer = offer_to(turn, client, _offer)
     try:
         offer.record(client)
     except MemtapeError as error:  # A start that nobody can note is told all the same.
+        if not is_first:
+            raise
         turn.note_error(error)
-    if offer.lag and turn.told.action == "start":
+    if turn.text and is_first:
+        capture(turn, client, turn.text)
+    elif offer.lag and is_first:
         turn.go_on()
     return in_form(turn, offer.text, offer.note)
 
 
-def begins(turn: HookCall, client: Client, text: str) -> bool:
-    """Whether a hook is given the context of a start: a start, or a prompt of a session without one."""
-    if turn.told.action != "prompt" or not text or not begins_at_prompt(turn.told.host):
-        return turn.told.action == "start"
-    return told_at(turn.home, client.scope, client.session or "") is None
+def _offer(client: Client, prompt: str, since: int | None) -> HookOffer:
+    """Return an offer from the views as they are; sure memories only where these are not far behind."""
+    from memtape.tools.agents.offering import offer_memories, offer_start
 
-
-def told_before(turn: HookCall, client: Client) -> int | None:
-    """Return the time of a resumed session's last start, in microseconds; None for one that is told all."""
-    return told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None
-
-
-def searched_in(client: Client, prompt: str) -> str:
-    """Return the part of a prompt that searches read, without secrets."""
-    from memtape.tools.agents.offering import PROMPT_CHARS
-
-    return client.redactor.head(prompt, PROMPT_CHARS) if prompt else ""
-
-
-def _retell(turn: HookCall) -> bytes:
-    """Have the next prompt given the context of a start again, since a compaction takes that away."""
-    with turn.client() as client:
-        forget_told(turn.home, client.scope, client.session or "")
-    return b""
-
-
-def _prompt(turn: HookCall) -> bytes:
-    text = said(turn.told.prompt)
-    if not text:
-        return b""
-    with turn.client() as client:
-        client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
-        is_first = not turn.alone and begins(turn, client, text)
-        context = _begun(turn, client) if is_first else b""
-        capture(turn, client, text)
-        if turn.alone or is_first:
-            return context
-        tell_session(turn.home, client.scope, client.session or "")
-        return _recalled(turn, client, searched_in(client, text))
-
-
-def _recalled(turn: HookCall, client: Client, prompt: str) -> bytes:
-    """Return the sure memories for a prompt, found by words in the current views; none where these are far
-    behind.
-
-    Vectors are left to a server, since no prompt can wait for an embedder.
-    """
-    from memtape.tools.agents.offering import offer_memories
-
+    if not prompt:  # What is pending is read from the log, and projected by another process.
+        return offer_start(client, since)
     if client.reader.unread() > MOST_UNREAD:
-        return b""
-    client.reader.retriever.dense = None
-    offer = offer_memories(client, prompt)
-    offer.record(client)
-    return in_form(turn, offer.text, offer.note)
+        return HookOffer()
+    client.reader.retriever.dense = None  # No prompt can wait for an embedder but that of a server.
+    return offer_memories(client, prompt)
 
 
-def _ended(turn: HookCall) -> bytes:
+def begins(turn: HookCall, client: Client) -> bool:
+    """Whether a hook is given the context of a start: a start, or a prompt of a session without one."""
+    if turn.told.action != "prompt" or not turn.text or not HOSTS[turn.told.host].begins_at_prompt:
+        return turn.told.action == "start"
+    return start_of(turn.home, client.scope, client.session or "").read() is None
+
+
+def offer_to(turn: HookCall, client: Client, offers: Offers) -> HookOffer:
+    """Return what a hook hands out: the context of a start, the sure memories for a prompt, or nothing."""
+    if turn.alone or not (turn.told.action == "start" or (turn.told.action == "prompt" and turn.text)):
+        return HookOffer()
+    note = start_of(turn.home, client.scope, client.session or "")
+    latest_of(turn.home, turn.parent).leave([client.scope, client.session or ""])
+    if not begins(turn, client):
+        from memtape.tools.agents.offering import PROMPT_CHARS
+
+        return offers(client, client.redactor.head(turn.text, PROMPT_CHARS), None)
+    began = now_us()
+    offer = offers(client, "", note.read() if turn.told.resumed else None)
+
+    def record(client: Client) -> None:
+        note.leave(began)
+        offer.record(client)
+
+    return offer._replace(record=record)
+
+
+def _ended(turn: HookCall, announced: Announced) -> bytes:
     """Finish a capture that a server announced and perhaps did, under the announced id."""
-    assert turn.announced is not None
-    if turn.announced.native and turn.told.done is not None:
-        _work_of("act")(turn)
-    elif turn.announced.native:
-        text = said(turn.told.prompt if turn.told.action == "prompt" else turn.told.answer)
+    if announced.native and turn.told.done is not None:
+        from memtape.tools.agents.afterwards import act
+
+        act(turn)
+    elif announced.native:
         with turn.client() as client:
-            capture(turn, client, text, turn.announced.native)
-    return turn.announced.told
-
-
-def _answer(turn: HookCall) -> bytes:
-    text = said(turn.told.answer)
-    if text:
-        with turn.client() as client:
-            capture(turn, client, text)
-    elif turn.told.host == "copilot" and not (turn.alone or turn.told.agent):
-        turn.go_on()
-    return b""
-
-
-_WORK: dict[str, Callable[[HookCall], bytes]] = {
-    "start": _start, "prompt": _prompt, "answer": _answer, "retell": _retell
-}  # fmt: skip
-
-
-def _work_of(action: str) -> Callable[[HookCall], bytes]:
-    """Return the work of an action: of this module, else the function of its name in `afterwards`."""
-    if action in _WORK:
-        return _WORK[action]
-    from memtape.tools.agents import afterwards
-
-    work: Callable[[HookCall], bytes] = getattr(afterwards, action)
-    return work
+            capture(turn, client, turn.text, announced.native)
+    return announced.told
 
 
 def capture(turn: HookCall, client: Client, text: str, native: str | None = None) -> None:
@@ -310,8 +286,10 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     """Return the native id of a turn: the host's id, else the id of its row in the transcript."""
     told = turn.told
     role: Role = "user" if told.action == "prompt" else "assistant"
-    if named := _named_by_host(told, turn.source, role):
-        return named
+    if told.prompt_id and turn.source == OPENCODE:
+        return native_ids.opencode_message(told.prompt_id)
+    if told.prompt_id and turn.source == CLAUDE_CODE and role == "user":
+        return native_ids.claude_prompt(told.prompt_id)
     if not told.session:
         return None
     heard_as = heard(told.session, role, text)
@@ -328,11 +306,3 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     ids = {derived_id("captured", scope, turn.source, name): name for name in names}
     known = {ids[id] for id in client.known(scope, list(ids))}
     return of_hook(heard_as, now, before, known, turn.alone)
-
-
-def _named_by_host(told: HookInput, source: str, role: Role) -> str | None:
-    if not told.prompt_id:
-        return None
-    if source == OPENCODE:
-        return native_ids.opencode_message(told.prompt_id)
-    return claude_prompt(told.prompt_id) if told.host == "claude" and role == "user" else None

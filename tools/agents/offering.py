@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import msgspec
 
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.settings import local_settings
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, note_of
+from memtape.tools.agents.turn import HookOffer
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.query.results import Answer
@@ -21,15 +19,6 @@ PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
 MOST = 4
 TEXT_CHARS, MARK_CHARS = 400, 200
-
-
-class HookOffer(NamedTuple):
-    """Text for an agent, a note for the person, and the unfolded events; `record` appends the handing out."""
-
-    text: str = ""
-    note: str = ""
-    record: Callable[[Client], object] = lambda _: None
-    lag: int = 0
 
 
 def offer_start(client: Client, since: int | None) -> HookOffer:

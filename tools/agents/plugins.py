@@ -1,4 +1,4 @@
-"""The hosts of `hosts.json`, and the files that they install: a plugin, an extension or a script.
+"""The files that hosts install: a plugin, an extension or a script.
 
 The files are made for a machine, since a host starts the command from anywhere and with little of the
 environment: they have the full command and home. Where the command is gone, or no longer starts, a hook
@@ -9,16 +9,15 @@ program.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from memtape import __version__
-from memtape.tools.agents.hosts import ACTIONS
+from memtape.tools.agents.hosts import HOSTS
 
 PLUGIN = "memtape"
 MARKETPLACE = "memtape-local"
@@ -34,53 +33,6 @@ _SHELL = ("/bin/sh", "-c")
 _HOOK_GUARD = '[ -x "$0" ] && "$0" "$@" 2>/dev/null; exit 0'
 _SERVER_GUARD = '[ -x "$0" ] || exit 0; exec "$0" "$@"'
 
-Words = tuple[str, ...]
-SettingsEntry = tuple[str, Words, str]
-"""A place in a host's file of settings: the file, a path of keys, and the key that is ours or begins so."""
-
-
-class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A host in `hosts.json`: what it is called, what it installs, and where it keeps that.
-
-    `form` is what Memtape writes for it. `install` and `remove` are the host's own commands, with `{folder}`
-    for the written files. `lists` has commands that list installed things, each with Memtape's name in the
-    output. `place` is the host's folder: a variable, a default below the user's folder, and the rest. All
-    paths are below it. `traces` are files that name us, and folders that are ours, where something is
-    installed. A removal leaves `copies` and `entries`, and the paths `made` for us, inner ones first, which
-    go where they are empty.
-    """
-
-    name: str
-    program: str
-    form: Literal["plugin", "extension", "script"]
-    place: tuple[str, str, str]
-    then: str
-    """What a person does next."""
-    waits: str = ""
-    """What a person can set where a server starts slowly, for all servers."""
-    commands: Literal["markdown", "toml", "skill", ""] = ""
-    """The form of its slash commands. Codex has none of plugins, and gets skills."""
-    traces: Words = ()
-    install: tuple[Words, ...] = ()
-    remove: tuple[Words, ...] = ()
-    lists: tuple[tuple[Words, str], ...] = ()
-    server: dict[str, Any] = {}
-    """What the entry of the server has besides the command: a `cwd` where the server would else start in the
-    folder of the plugin. `required` would end Codex where we cannot start."""
-    end_s: int = 10
-    """The longest that a hook at a session's end may take."""
-    trust: Words = ()
-    """The command of a server that tells which hooks a person trusts, where a host runs no others."""
-    copies: Words = ()
-    entries: tuple[SettingsEntry, ...] = ()
-    made: Words = ()
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the host's settings."""
-        variable, default, rest = self.place
-        return Path(os.environ.get(variable) or Path.home() / default) / rest
-
 
 class Slash(msgspec.Struct, frozen=True):
     """A slash command: help, argument, tool, and the instruction, with the user's words for `{said}`."""
@@ -95,7 +47,6 @@ def _read(name: str) -> bytes:
     return Path(__file__).with_name(name).read_bytes()
 
 
-HOSTS = msgspec.json.decode(_read("hosts.json"), type=dict[str, Host])
 SLASH_COMMANDS = msgspec.json.decode(_read("slash_commands.json"), type=dict[str, Slash])
 SKILL = _read("skill.md")
 
@@ -106,12 +57,23 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     server = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "agents", "mcp", "--home", home]}
     words = [*_SHELL, _HOOK_GUARD, *command, "agents", "hook", "--host", host, "--home", home]
     if about.form == "script":
-        return {SCRIPT: _script(words, [program, *server["args"]])}
+        script = _read("opencode_plugin.js").decode()
+        waits_ms = {"WAIT_MS": HOOK_TIMEOUT_S * 1_000, "START_MS": SERVER_START_S * 1_000}
+        for name, value in {"HOOK": words, "SERVER": [program, *server["args"]], **waits_ms}.items():
+            script = script.replace(f"__{name}__", json.dumps(value), 1)
+        return {SCRIPT: script.encode()}
+    hooks = {}
+    for event in about.hooks:
+        timeout_s = min(HOOK_TIMEOUT_S, about.end_s) if event == "SessionEnd" else HOOK_TIMEOUT_S
+        called: dict[str, Any] = {"type": "command", "command": shlex.join(words), "timeout": timeout_s}
+        if about.form == "extension":  # Their hosts name hooks, and count in milliseconds.
+            called |= {"name": PLUGIN, "timeout": timeout_s * 1_000}
+        hooks[event] = [{"hooks": [called]}]
     servers = {"mcpServers": {PLUGIN: server | dict(about.server)}}
     told = {"name": PLUGIN, "version": __version__, "description": DESCRIPTION}
     inside = {
         f"skills/{PLUGIN}/SKILL.md": SKILL,
-        "hooks/hooks.json": _json({"hooks": {event: [_hook(host, event, words)] for event in ACTIONS[host]}}),
+        "hooks/hooks.json": _json({"hooks": hooks}),
         **{path: data for name in SLASH_COMMANDS for path, data in _command(name, about.commands).items()},
     }
     if about.form == "extension":
@@ -160,16 +122,6 @@ def script_hook(script: bytes) -> str:
     return ""
 
 
-def _hook(host: str, event: str, words: list[str]) -> dict[str, Any]:
-    """Return a hook; hosts of extensions name it and count in milliseconds."""
-    about = HOSTS[host]
-    timeout_s = min(HOOK_TIMEOUT_S, about.end_s) if event == "SessionEnd" else HOOK_TIMEOUT_S
-    called: dict[str, Any] = {"type": "command", "command": shlex.join(words), "timeout": timeout_s}
-    if about.form == "extension":
-        called |= {"name": PLUGIN, "timeout": timeout_s * 1_000}
-    return {"hooks": [called]}
-
-
 def _command(name: str, form: str) -> dict[str, bytes]:
     """Return the files of a slash command, which only a person calls: no model is told of it."""
     slash = SLASH_COMMANDS[name]
@@ -199,19 +151,6 @@ def _command(name: str, form: str) -> dict[str, bytes]:
 
 def _front(**values: Any) -> str:
     return "\n".join(["---", *(f"{key}: {json.dumps(value)}" for key, value in values.items()), "---", ""])
-
-
-def _script(hook: list[str], server: list[str]) -> bytes:
-    text = _read("opencode_plugin.js").decode()
-    said = {
-        "__HOOK__": json.dumps(hook),
-        "__SERVER__": json.dumps(server),
-        "__WAIT_MS__": str(HOOK_TIMEOUT_S * 1_000),
-        "__START_MS__": str(SERVER_START_S * 1_000),
-    }
-    for name, value in said.items():
-        text = text.replace(name, value, 1)
-    return text.encode()
 
 
 def _json(value: Any) -> bytes:

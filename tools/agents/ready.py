@@ -11,14 +11,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.offering import HookOffer, offer_memories, offer_start
-from memtape.tools.agents.turn import HookCall
+from memtape.tools.agents.offering import offer_memories, offer_start
+from memtape.tools.agents.turn import HookCall, HookOffer
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.client import Client
+
+if TYPE_CHECKING:
+    from memtape.tools.query.retrieval import ReadyTexts  # LanceDB is loaded for who needs it.
 
 MAX_SCOPES = 8
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
@@ -27,42 +30,12 @@ _ACTOR = "memtape"
 """The actor of reading and projecting; nothing is captured under this name."""
 
 
-class _HeldClient:
-    """A client with the loaded texts of one scope, opened at its first use, used by one hook at a time."""
+class _ScopeTexts:
+    """The loaded texts of a scope, and the right to load them for a hook."""
 
-    def __init__(self, home: Path, scope: str) -> None:
-        self._home = home
-        self._scope = scope
-        self._using = threading.Lock()
-        self.client: Client | None = None
-
-    @contextmanager
-    def used(self) -> Iterator[Client]:
-        """Lock and yield the client; the first use opens the client."""
-        with self._using:
-            yield self._opened()
-
-    def keep(self, client: Client) -> bool:
-        """Share the texts loaded by another client; return whether the lock was free."""
-        if not self._using.acquire(blocking=False):
-            return False
-        try:
-            self._opened().reader.retriever.take_over(client.reader.retriever)
-            return True
-        finally:
-            self._using.release()
-
-    def close(self) -> None:
-        """Close the client after its current use; the next use opens another."""
-        with self._using:
-            client, self.client = self.client, None
-        if client is not None:
-            client.close()
-
-    def _opened(self) -> Client:
-        if self.client is None:
-            self.client = Client(self._home, scope=self._scope, actor=_ACTOR)
-        return self.client
+    def __init__(self) -> None:
+        self.loading = threading.Lock()
+        self.ready: ReadyTexts = {}
 
 
 class HookResponder:
@@ -74,19 +47,14 @@ class HookResponder:
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
         self._told: list[tuple[HookCall, str]] = []
-        self._held: dict[str, _HeldClient] = {}
+        self._texts: dict[str, _ScopeTexts] = {}
         self._worker: threading.Thread | None = None
         self._closed = False
 
     def offer(self, asking: Client, prompt: str, since: int | None = None) -> HookOffer:
         """Return the sure memories for a prompt, or without a prompt the context of a session's start."""
-        try:
-            with self._of(asking.scope).used() as client:
-                client.session = asking.session
-                return offer_memories(client, prompt) if prompt else offer_start(client, since)
-        except LogGone:
-            self.forget()
-            raise
+        with self._of(asking.scope).loading, self.lent(asking):
+            return offer_memories(asking, prompt) if prompt else offer_start(asking, since)
 
     def refresh(self, project: str | Path) -> None:
         """Queue a project, by scope or folder, for reading and projecting; return at once."""
@@ -110,25 +78,14 @@ class HookResponder:
     @contextmanager
     def lent(self, client: Client) -> Iterator[None]:
         """Lend the loaded texts of its scope to a client in a block; keep those that the client loads."""
-        self._lend(client)
-        yield
-        if "reader" in vars(client) and self._of(client.scope).keep(client):
-            client.reader.retriever.let_go()
-
-    def _lend(self, client: Client) -> None:
+        texts = self._of(client.scope)
         if self._small:
             client.reader.small = True
-        with self._changed:
-            held = self._held.get(client.scope)
-        if held is not None and (ready := held.client) is not None:
-            client.reader.retriever.take_over(ready.reader.retriever)
-
-    def forget(self) -> None:
-        """Drop all loaded texts after their log was removed."""
-        with self._changed:
-            gone, self._held = self._held, {}
-        for held in gone.values():
-            held.close()
+        if texts.ready:
+            client.reader.retriever.take_over(texts.ready)
+        yield
+        if "reader" in vars(client):  # A capture alone does not load it.
+            texts.ready = texts.ready | client.reader.retriever.let_go()
 
     def close(self) -> bool:
         """Stop, and return whether all reading and projecting, which cannot be interrupted, is over."""
@@ -137,21 +94,15 @@ class HookResponder:
             self._changed.notify_all()
         if self._worker is not None:
             self._worker.join(CLOSE_WAIT_S)
-            if self._worker.is_alive():
-                return False
-        self.forget()
-        return True
+        return self._worker is None or not self._worker.is_alive()
 
-    def _of(self, scope: str) -> _HeldClient:
-        gone = None
+    def _of(self, scope: str) -> _ScopeTexts:
         with self._changed:
-            held = self._held.pop(scope, None) or _HeldClient(self._home, scope)
-            self._held[scope] = held  # The last used stands last.
-            if len(self._held) > MAX_SCOPES:
-                gone = self._held.pop(next(iter(self._held)))
-        if gone is not None:
-            gone.close()
-        return held
+            texts = self._texts.pop(scope, None) or _ScopeTexts()
+            self._texts[scope] = texts  # The last used stands last.
+            if len(self._texts) > MAX_SCOPES:
+                del self._texts[next(iter(self._texts))]
+            return texts
 
     def _work(self) -> None:
         # What a first hook would load and compile.
@@ -188,9 +139,6 @@ class HookResponder:
 
     def _make(self, project: str | Path) -> None:
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
-        with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
-            self._lend(client)  # What has not changed is not read again.
-            client.catch_up()
+        with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client, self.lent(client):
+            client.catch_up()  # What has not changed is not read again.
             client.reader.held(lambda views: views.prepare(client.scope))
-            with self._of(client.scope).used() as answering:
-                answering.reader.retriever.take_over(client.reader.retriever)

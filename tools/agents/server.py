@@ -28,16 +28,11 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents import afterwards, hooks
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.forwarding import may_stay
-from memtape.tools.agents.handing import DONE, GO
-from memtape.tools.agents.hosts import SERVED, read
-from memtape.tools.agents.offering import HookOffer
+from memtape.tools.agents.hosts import HOSTS, SERVED, read
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.sessions import note_told, tell_session
 from memtape.tools.agents.turn import HookCall, in_form
-from memtape.tools.capture.injected import said
 from memtape.tools.capture.profiles import keeps_nothing
-from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.wire import DECLINED, address, environment, read_line
+from memtape.tools.keep.wire import DECLINED, DONE, GO, address, environment, read_line
 from memtape.tools.query.recorded_vectors import EMBEDDERS, RecordedVectors, vector_line
 
 STAY_S = 20 * 60
@@ -67,31 +62,27 @@ def stay(host: str, home: Path, data: bytes) -> None:
         # One heap for all threads: those of ten sessions would keep ten, half empty.
         _heap("mallopt", M_ARENA_MAX, 1)
         EMBEDDERS.is_server = True
-        _serve(home, host, data)
+        server = Server(home, HookResponder(home, small=True))
+
+        def end(*_: object) -> None:
+            server.stop()
+            os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
+
+        signal.signal(signal.SIGTERM, end)
+        server.listen()
+        if data:
+            server.begin(host, data)
+        while not server.is_over() and server.path.exists() and may_stay(home):
+            time.sleep(LOOK_S)
+            EMBEDDERS.drop_idle(IDLE_S)
+            _heap("malloc_trim", 0)  # A fold leaves some megabytes.
+            server.refresh()
+        server.stop()
+        server.ready.close()
     except Exception as error:
         note_error(home, "server of hooks", error)
     finally:
         lock.release()
-
-
-def _serve(home: Path, host: str, data: bytes) -> None:
-    server = Server(home, HookResponder(home, small=True))
-
-    def end(*_: object) -> None:
-        server.stop()
-        os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
-
-    signal.signal(signal.SIGTERM, end)
-    server.listen()
-    if data:
-        server.begin(host, data)
-    while not server.is_over() and server.path.exists() and may_stay(home):
-        time.sleep(LOOK_S)
-        EMBEDDERS.drop_idle(IDLE_S)
-        _heap("malloc_trim", 0)  # A fold leaves some megabytes.
-        server.refresh()
-    server.stop()
-    server.ready.close()
 
 
 def _heap(name: str, *given: int) -> None:
@@ -123,7 +114,14 @@ class Server:
         listening.listen(BACKLOG)
         growing.replace(self.path)
         self._listening = listening
-        threading.Thread(target=self._accept, args=(listening,), name="server", daemon=True).start()
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    args = listening.accept()[:1]
+                    threading.Thread(target=self._talk, args=args, name="server-caller", daemon=True).start()
+
+        threading.Thread(target=accept, name="server", daemon=True).start()
 
     def stop(self) -> None:
         """Stop listening."""
@@ -152,12 +150,6 @@ class Server:
         except Exception as error:
             note_error(self.home, "server: what left it", error)
 
-    def _accept(self, listening: socket.socket) -> None:
-        with suppress(OSError):
-            while True:
-                args = listening.accept()[:1]
-                threading.Thread(target=self._talk, args=args, name="server-caller", daemon=True).start()
-
     def _talk(self, talking: socket.socket) -> None:
         """Serve one caller; its end or nonsense at any time is no error."""
         with suppress(Exception), talking:
@@ -182,8 +174,14 @@ class Server:
 
             serve_session(self.ready, self.home, told, talking)
         except Exception as error:
-            if not _has_gone(talking):
-                note_error(self.home, "server: a session", error)
+            with suppress(OSError):  # Unsent answers are no error where the other side has closed.
+                talking.setblocking(False)
+                try:
+                    has_gone = not talking.recv(1, socket.MSG_PEEK)
+                except BlockingIOError:
+                    has_gone = False
+                if not has_gone:
+                    note_error(self.home, "server: a session", error)
         finally:
             self._last = time.monotonic()
             self._sessions.discard(talking)
@@ -193,9 +191,15 @@ class Server:
 
         Errors raised before the hook has heard of the capture are met and noted by the hook itself.
         """
-        if (turn := self._turn_of(asked)) is None:
+        data, is_off = asked["told"].encode(), os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF
+        told = read(asked["hook"], data) if is_as_here(asked) and not is_off else None
+        if told is None or told.action not in SERVED:
             return talking.sendall(DECLINED)
-        text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(turn.told.action, ""))
+        place, parent, alone = Path(asked["folder"]), int(asked["host"]), asked["alone"] is True
+        turn = HookCall(told, self.home, data, alone, began_in=place, parent=parent)
+        text = turn.text
+        if HOSTS[told.host].writes_late and told.action == "answer" and not turn.told.text:
+            return talking.sendall(DECLINED)  # An answer that stands nowhere yet: the hook can wait for it.
         with turn.client() as client:
             native = afterwards.action_id(turn)
             if text:
@@ -203,12 +207,7 @@ class Server:
                 native = hooks.native_of(turn, client, text) or ""
                 if not native:  # Where the server failed, the hook could not capture it under the same id.
                     return talking.sendall(DECLINED)
-            began, begins = now_us(), not turn.alone and hooks.begins(turn, client, text)
-            offer = HookOffer()
-            if begins or (text and turn.told.action == "prompt" and not turn.alone):
-                tell_session(self.home, client.scope, client.session or "", int(asked["host"]))
-                prompt = "" if begins else hooks.searched_in(client, text)
-                offer = self.ready.offer(client, prompt, hooks.told_before(turn, client) if begins else None)
+            offer = hooks.offer_to(turn, client, self.ready.offer)
             if _go(talking, native, in_form(turn, offer.text, offer.note)):
                 if turn.told.done is not None and native:
                     afterwards.keep_action(turn, client)
@@ -217,25 +216,11 @@ class Server:
                 with suppress(OSError):
                     talking.sendall(DONE)
                 offer.record(client)
-                if begins:
-                    note_told(self.home, client.scope, client.session or "", began)
             if not turn.alone:
                 hooks.note_time(self.home, asked["began_ns"])
             self._last = time.monotonic()
             self._asked_of[client.scope] = None
             self.ready.after(turn, client.scope)
-
-    def _turn_of(self, asked: dict[str, Any]) -> HookCall | None:
-        """Return the turn of a hook's input, None where the hook itself must do the work."""
-        if not is_as_here(asked) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
-            return None
-        data = asked["told"].encode()
-        told = read(asked["hook"], data)
-        if told is None or told.action not in SERVED:
-            return None
-        turn = HookCall(told, self.home, data, alone=asked["alone"] is True, began_in=Path(asked["folder"]))
-        # An answer that stands nowhere yet is left to who can wait for it.
-        return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 
 
 def is_as_here(asked: dict[str, Any], apart_from: str = "") -> bool:
@@ -257,14 +242,3 @@ def _go(talking: socket.socket, native: str, told: bytes) -> bool:
         talking.sendall(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n")
         return read_line(talking, time.monotonic() + SERVED_WAIT_S) == GO
     return False
-
-
-def _has_gone(talking: socket.socket) -> bool:
-    """Whether the other side has closed; unsent answers are no error then."""
-    try:
-        talking.setblocking(False)
-        return not talking.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True

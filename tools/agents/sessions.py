@@ -26,73 +26,46 @@ SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
 MAX_SHELLS = 4
 
 
-def tell_session(home: Path, scope: str, session: str, host: int | None = None) -> None:
-    """Leave the id of a project's session for the server of a host. Never raises.
+class SessionNote:
+    """A note that hooks leave about a session, in a file of its own. Nothing here raises."""
 
-    `host` is the pid of the hook's host, by default the parent of this process.
+    def __init__(self, home: Path, name: str) -> None:
+        self._path = home / FOLDER / name
+
+    def leave(self, value: object) -> None:
+        """Write the note; old notes go."""
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(self._path, orjson.dumps(value))
+            for path in self._path.parent.iterdir():
+                if path.suffix in (".session", ".told") and time.time() - path.stat().st_mtime > KEPT_S:
+                    path.unlink(missing_ok=True)
+
+    def read(self) -> Any:
+        """Return the noted value, None without a note."""
+        with suppress(OSError, ValueError):
+            return orjson.loads(self._path.read_bytes())
+
+    def forget(self) -> None:
+        """Delete the note."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def start_of(home: Path, scope: str, session: str) -> SessionNote:
+    """Return the note of the time (us) at which a session got its context last.
+
+    Without a note the next prompt gets the whole context.
     """
-    _leave(home, _of_host(host), [scope, session])
-
-
-def told_session(home: Path, scope: str, host: int | None = None) -> str | None:
-    """Return the host's id of its latest session, None where no hook gave one for the project.
-
-    `host` is the pid of the host, by default the parent of this process.
-    """
-    left = _left(home, _of_host(host))
-    return left[1] or None if isinstance(left, list) and left[0] == scope else None
-
-
-def end_session(home: Path) -> None:
-    """Forget the id of a session that has ended. Never raises."""
-    _forget(home, _of_host())
-
-
-def told_at(home: Path, scope: str, session: str) -> int | None:
-    """Return the time of a session's last start, in microseconds; None if none is known."""
-    left = _left(home, _of_start(scope, session))
-    return left if isinstance(left, int) else None
-
-
-def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
-    """Record that a session got its context as of a time in microseconds. Never raises."""
-    _leave(home, _of_start(scope, session), at_us)
-
-
-def forget_told(home: Path, scope: str, session: str) -> None:
-    """Forget the start of a session: the next prompt gets the whole context. Never raises."""
-    _forget(home, _of_start(scope, session))
-
-
-def _leave(home: Path, name: str, value: object) -> None:
-    folder = home / FOLDER
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(folder / name, orjson.dumps(value))
-        for path in folder.iterdir():
-            if path.suffix in (".session", ".told") and time.time() - path.stat().st_mtime > KEPT_S:
-                path.unlink(missing_ok=True)
-
-
-def _forget(home: Path, name: str) -> None:
-    with suppress(OSError):
-        (home / FOLDER / name).unlink(missing_ok=True)
-
-
-def _left(home: Path, name: str) -> Any:
-    with suppress(OSError, ValueError):
-        return orjson.loads((home / FOLDER / name).read_bytes())
-
-
-def _of_start(scope: str, session: str) -> str:
     digest = blake2b(f"{scope}\n{session}".encode("utf-8", "replace"), digest_size=16)
-    return f"{digest.hexdigest()}.told"
+    return SessionNote(home, f"{digest.hexdigest()}.told")
 
 
-def _of_host(host: int | None = None) -> str:
-    """Return the name of the file for the host that has started this process or a hook, itself or by a shell.
+def latest_of(home: Path, host: int | None = None) -> SessionNote:
+    """Return the note of a host's latest session: its scope, and the host's id of it.
 
-    Where the system tells when a process has started, no later one has the same.
+    `host` is the pid of the host, by default the parent of this process; a host may have started that, or a
+    hook, by a shell. Where the system tells when a process has started, no later one has the same note.
     """
     pid, started = os.getppid() if host is None else host, "0"
     with suppress(OSError, IndexError, ValueError):
@@ -103,4 +76,4 @@ def _of_host(host: int | None = None) -> str:
             if name not in SHELLS:
                 break
             pid = int(fields[1])
-    return f"{pid}-{started}.session"
+    return SessionNote(home, f"{pid}-{started}.session")

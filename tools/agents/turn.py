@@ -9,23 +9,24 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.handing import Announced, tell
-from memtape.tools.agents.hosts import FLAT, MAX_CONTEXT_CHARS, HookInput, placed
-from memtape.tools.capture.injected import without_tags, wrap
+from memtape.tools.agents.hosts import HOSTS, MAX_CONTEXT_CHARS, HookInput, placed
+from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD
 from memtape.tools.capture.native_ids import HOSTS as READ
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.starting import detached
+from memtape.tools.keep.wire import tell
 
 START_WAIT_S = 8.0
 """Hosts wait 10 s. A start that has no context by then is told so."""
@@ -42,27 +43,42 @@ NICENESS = 10
 """Detached work leaves the processor to the agent."""
 
 
+class HookOffer(NamedTuple):
+    """Text for an agent, a note for the person, and the unfolded events; `record` appends the handing out."""
+
+    text: str = ""
+    note: str = ""
+    record: Callable[[Client], object] = lambda _: None
+    lag: int = 0
+
+
 class HookCall:
     """A call of a hook: the host's input and the client of its project.
 
-    `announced` is what a server has said of its work for the call. `began_in` is the hook's working
-    directory, by default the current one.
+    `began_in` is the hook's working directory, by default the current one. `parent` is the pid of the host,
+    by default this process's parent.
     """
 
     def __init__(
         self, told: HookInput, home: Path, data: bytes, alone: bool,
-        announced: Announced | None = None, began_in: Path | None = None,
+        began_in: Path | None = None, parent: int | None = None,
     ) -> None:  # fmt: skip
         folder = (began_in or Path()) / told.folder
         if began_in and told.transcript:
             told = told._replace(transcript=str(began_in / told.transcript))
-        self.told = _of_itself(told, alone) if told.host in HEARD else told
+        if HOSTS[told.host].writes_late and told.action == "answer" and not told.agent:
+            told = told._replace(text=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
+        elif told.host in HEARD:
+            told = told._replace(transcript="")
+        self.told = told
         self.source = (READ | HEARD)[told.host]
         self.home = home
         self.alone = alone
-        self.announced = announced
+        self.parent = parent
         self.folder = folder.absolute() if told.folder else began_in or Path.cwd()
         self.captured = False
+        self.text = said(told.text)
+        """What the user or the agent has said, without injected words."""
         self._data = data
         self._ending = threading.Lock()
 
@@ -137,7 +153,7 @@ def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
     if not text.strip():
         return b""
     told: dict[str, Any] = {"additionalContext": given_in(text)}
-    if host not in FLAT:
+    if not HOSTS[host].flat:
         told = {"hookSpecificOutput": {"hookEventName": event} | told}
         told |= {"systemMessage": note} if note else {}
     return orjson.dumps(told)
@@ -150,13 +166,6 @@ def given_in(text: str) -> str:
     return wrap(text if len(text) <= room else text[: room - 1] + "…")
 
 
-def _of_itself(told: HookInput, alone: bool) -> HookInput:
-    """Return the input of a host without its transcript; for Copilot with the answer in the transcript."""
-    if told.host != "copilot" or told.action != "answer" or told.agent:
-        return told._replace(transcript="")
-    return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
-
-
 def copilot_answer(transcript: Path, wait_s: float) -> str:
     """Return the last words of the agent since its latest tool and the user's latest prompt. Never raises.
 
@@ -164,26 +173,19 @@ def copilot_answer(transcript: Path, wait_s: float) -> str:
     second after its hook began. Empty where there is none after `wait_s`.
     """
     deadline = time.monotonic() + wait_s
-    while not (answered := _latest(transcript)) and time.monotonic() < deadline:
-        time.sleep(LOOK_S)
-    return answered
-
-
-def _latest(transcript: Path) -> str:
-    try:
-        with transcript.open("rb") as file:
+    while True:
+        lines = list[bytes]()
+        with suppress(OSError, ValueError), transcript.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
             lines = file.read(TAIL_BYTES).splitlines()
-    except (OSError, ValueError):
-        return ""
-    for line in reversed(lines):
-        try:
-            row = orjson.loads(line)
-            type, said = row["type"], row["data"].get("content")
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue
-        if type in ("user.message", "tool.execution_start"):
+        for line in reversed(lines):
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                row = orjson.loads(line)
+                type, written = row["type"], row["data"].get("content")
+                if type in ("user.message", "tool.execution_start"):
+                    break
+                if type == "assistant.message" and isinstance(written, str) and written.strip():
+                    return written
+        if time.monotonic() >= deadline:
             return ""
-        if type == "assistant.message" and isinstance(said, str) and said.strip():
-            return said
-    return ""
+        time.sleep(LOOK_S)

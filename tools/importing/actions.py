@@ -7,6 +7,7 @@ names of tools, and what hosts put around an output; the rows of hosts are not k
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,11 @@ def call_of(name: str, arguments: Any) -> Call:
     short = clean(name).rpartition(".")[2] if len(name) <= records.MAX_NAME_CHARS else "tool"
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
-    given = _object(arguments)
+    given: Any = arguments
+    if isinstance(arguments, str):
+        with suppress(ValueError):
+            given = orjson.loads(arguments)
+    given = given if isinstance(given, dict) else {}
     if short in host_words("editors") and (path := text_of(given, *PATHS)):
         return Call(short, "edit", paths=(clean(path),))
     if short in host_words("shells"):
@@ -113,29 +118,35 @@ def actions_of(
         yield records.FAILED if failed else NO_ACTION
     elif failed and host_regex("refused").match(output):
         yield REFUSED
+    elif call.act == "edit" and failed:
+        yield records.FAILED
     elif call.act == "edit":
-        yield from [records.FAILED] if failed else _edits(call, native_id, fields)
+        folder = str(fields.get("cwd") or "")
+        for number, path in enumerate(call.paths):
+            is_within = folder and PurePath(path).is_relative_to(folder)
+            short = str(PurePath(path).relative_to(folder)) if is_within else path
+            about = {"actor": call.name, "path": short, "tags": action_tags("edit"), **fields}
+            name = native_id if not number else f"{native_id}:{number}"
+            yield Record(native_id=name, origin="tool", text=f"edited {short}", **about)
     else:
         yield _ran(call, output, native_id, fields, failed=failed, exit=exit)
-
-
-def _edits(call: Call, native_id: str, fields: Mapping[str, Any]) -> Iterator[Record]:
-    for number, path in enumerate(call.paths):
-        short = _below(path, fields.get("cwd"))
-        about = {"actor": call.name, "path": short, "tags": action_tags("edit"), **fields}
-        name = native_id if not number else f"{native_id}:{number}"
-        yield Record(native_id=name, origin="tool", text=f"edited {short}", **about)
 
 
 def _ran(
     call: Call, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None
 ) -> Record:
     assert call.act is not None
-    output = _ends(without_private(output))  # Only of a whole text it is known what is private in it.
+    output = without_private(output)  # Only of a whole text it is known what is private in it.
+    if len(output) > 2 * END_CHARS:  # Of a longer one the first and the last lines, each whole.
+        output = f"{output[:END_CHARS].rpartition(chr(10))[0]}\n{output[-END_CHARS:].partition(chr(10))[2]}"
     told = host_regex("exit").search(output)
     code = exit if exit is not None else int(told[1]) if told else None
+    bare = said(host_regex("ansi").sub("", output))
+    # The lines added by hosts are left out.
+    found = host_regex("output").search(bare) if host_regex("head").match(bare) else None
+    bare = host_regex("foot").sub("", bare[found.end() :] if found else host_regex("head").sub("", bare))
     how = f"failed (exit {code})" if code else "failed" if failed else "passed" if call.act == "test" else ""
-    finish = partial(_told, call, _bare(said(host_regex("ansi").sub("", output))), how)
+    finish = partial(_told, call, bare, how)
     tags = action_tags(call.act, code if code is not None else int(failed))
     about = {"actor": call.name, "tags": tags, "finish": finish, **fields}
     return Record(native_id=native_id, origin="tool", text=call.command, **about)
@@ -163,26 +174,6 @@ def _line(output: str, *, is_test: bool, failed: bool) -> str:
     return lines[-1] if is_test else lines[0]
 
 
-def _bare(output: str) -> str:
-    """Return an output without the lines added by hosts."""
-    found = host_regex("output").search(output) if host_regex("head").match(output) else None
-    body = output[found.end() :] if found else host_regex("head").sub("", output)
-    return host_regex("foot").sub("", body)
-
-
-def _ends(output: str) -> str:
-    """Return the first and the last lines of a long output, each whole."""
-    if len(output) <= 2 * END_CHARS:
-        return output
-    return f"{output[:END_CHARS].rpartition(chr(10))[0]}\n{output[-END_CHARS:].partition(chr(10))[2]}"
-
-
-def _below(path: str, folder: Any) -> str:
-    """Return a path relative to a folder, whole if outside."""
-    is_within = isinstance(folder, str) and folder and PurePath(path).is_relative_to(folder)
-    return str(PurePath(path).relative_to(folder)) if is_within else path
-
-
 def _command(given: Any) -> str:
     """Return a command: a text, or words of which a shell's are the last."""
     if isinstance(given, str):
@@ -195,15 +186,6 @@ def _command(given: Any) -> str:
 def _patched(text: str) -> tuple[str, ...]:
     paths = (clean(path.strip()) for path in host_regex("patched").findall(text))
     return tuple(dict.fromkeys(paths))[:MAX_FILES]
-
-
-def _object(arguments: Any) -> dict[str, Any]:
-    if isinstance(arguments, str):
-        try:
-            arguments = orjson.loads(arguments)
-        except ValueError:
-            return {}
-    return arguments if isinstance(arguments, dict) else {}
 
 
 def _one_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import SPOOLED
-from memtape.sinks.home.pauses import pauses_of, stores_nothing
+from memtape.sinks.home.pauses import Pauses, pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
@@ -23,12 +23,13 @@ from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, 
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import Erased, Writer, now_us
+from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing.finding import began_in, folder_of
 from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
+NAMED_HIDDEN = 20
 OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 """Sources whose records belong to the project of a folder; records of an unknown folder are skipped."""
 
@@ -41,7 +42,10 @@ _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 
 
 class Waiting(NamedTuple):
-    """A record with its scope, its ids, and the file and place of its text, for messages."""
+    """A record with its scope and the file and place of its text, for messages.
+
+    `ids` are its possible ids: whole, of its first part, and the same as heard by a hook.
+    """
 
     scope: str
     record: Record
@@ -62,7 +66,6 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
-        self._pauses = pauses_of(writer.home.path)
         self.deferred: set[Path] = set()
         """Files with something untaken while its project is paused: they are read again after that."""
         self.known: dict[str, None] = {}
@@ -79,17 +82,20 @@ class Batch:
         if scope is None:
             self._summary.skip(NO_PROJECT, path, place)
             return None
-        waiting = Waiting(scope, record, _ids(scope, record), path, place)
+        names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
+        natives = [f"{name}{mark}" for name in names for mark in ("", DOCUMENT)]
+        ids = [derived_id("captured", scope, record.source, native) for native in natives]
+        waiting = Waiting(scope, record, ids, path, place)
         self._waiting.append(waiting)
         self._chars += len(record.text)
         return waiting
 
     def append(self) -> None:
         """Append the new records of the batch, all or none, and count them."""
-        self._pauses, dry_run = pauses_of(self._writer.home.path), self._summary.dry_run
+        pauses, dry_run = pauses_of(self._writer.home.path), self._summary.dry_run
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
-            if (left_out := self._left_out(waiting)) is not None:
+            if (left_out := self._left_out(waiting, pauses)) is not None:
                 self._summary.skip(left_out, waiting.path, waiting.place)
             else:
                 by_scope.setdefault(waiting.scope, []).append(waiting)
@@ -101,22 +107,24 @@ class Batch:
             if events and not dry_run:
                 self._summary.spooled += self._writer.log.append(events).count(SPOOLED)
         for scope, texts in stands.items() if not dry_run else ():
-            self._summary.hide(self._writer.hidden_among(scope, texts))
+            hidden = self._writer.hidden_among(scope, texts)
+            self._summary.hidden += len(hidden)
+            self._summary.hidden_ids = (self._summary.hidden_ids + hidden)[:NAMED_HIDDEN]
         for waiting, _ in new:
             self._summary.count(waiting.record.source, told_scope(waiting.scope), known=False)
         self._waiting.clear()
         self._chars = 0
 
-    def _left_out(self, waiting: Waiting) -> Skipped | None:
+    def _left_out(self, waiting: Waiting, pauses: Pauses) -> Skipped | None:
         """Return why a record is skipped: noise, a time in a pause, a pause in effect. None if taken."""
         record, scope = waiting.record, waiting.scope
         if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
             return Skipped(noise)
-        if record.source in OF_PROJECTS and self._pauses.leaves_out(record.session):
+        if record.source in OF_PROJECTS and pauses.leaves_out(record.session):
             return UNCAPTURED
-        if record.source in OF_PROJECTS and self._pauses.covers(scope, record.at or 0):
+        if record.source in OF_PROJECTS and pauses.covers(scope, record.at or 0):
             return PAUSED
-        now = self._pauses.now(scope, now_us())
+        now = pauses.now(scope, now_us())
         if now is None and not stores_nothing():
             return None
         self.deferred.add(waiting.path)
@@ -136,8 +144,13 @@ class Batch:
                 self._count_known(waiting, erased[scope])
                 stands.update({id: record.text for id in waiting.ids if id in known})
                 continue
-            events = self._events(waiting, erased)
-            if events is None:
+            try:
+                events = self._writer.events_of(line_of(scope, record, self._writer.redactor), erased)
+                for event in events:
+                    check_admissible(event)
+            except InvalidEvent as error:
+                refused = Skipped(f"refused ({error.reason})", problem=True)
+                self._summary.skip(_REFUSED.get(error.code, refused), waiting.path, waiting.place)
                 continue
             if first in known:
                 known.update(self._writer.log.known(scope, [event.id for event in events]))
@@ -162,19 +175,6 @@ class Batch:
             self._summary.count(waiting.record.source, waiting.scope, known=True)
             self.known.update(dict.fromkeys(waiting.ids))
 
-    def _events(self, waiting: Waiting, erased: Erased) -> list[Event] | None:
-        """Return a record's events; None, and a reason in the summary, where it may not stand on the log."""
-        try:
-            line = line_of(waiting.scope, waiting.record, self._writer.redactor)
-            events = self._writer.events_of(line, erased)
-            for event in events:
-                check_admissible(event)
-        except InvalidEvent as error:
-            refused = Skipped(f"refused ({error.reason})", problem=True)
-            self._summary.skip(_REFUSED.get(error.code, refused), waiting.path, waiting.place)
-            return None
-        return events
-
     def _scope_of(self, record: Record, path: Path) -> str | None:
         """Return the scope of a record, None where its project is not known."""
         if self._scope is not None:
@@ -187,23 +187,11 @@ class Batch:
             return None
         key = (cwd, path if of_project else None)
         if key not in self._scopes:
-            self._scopes[key] = self._found_scope(*key)
+            self._scopes[key] = None
+            pin, began = not self._summary.dry_run, partial(began_in, path) if of_project else None
+            with suppress(MemtapeError, OSError, RuntimeError, ValueError):  # One project's, not all of them.
+                self._scopes[key] = scope_of_folder(folder_of(cwd), self._writer.home, pin=pin, began=began)
         return self._scopes[key]
-
-    def _found_scope(self, cwd: str, path: Path | None) -> str | None:
-        """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
-        try:
-            pin, began = not self._summary.dry_run, partial(began_in, path) if path else None
-            return scope_of_folder(folder_of(cwd), self._writer.home, pin=pin, began=began)
-        except (MemtapeError, OSError, RuntimeError, ValueError):
-            return None
-
-
-def _ids(scope: str, record: Record) -> list[str]:
-    """Return the possible ids of a record: whole, of its first part, and the same as heard by a hook."""
-    names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
-    natives = [f"{name}{mark}" for name in names for mark in ("", DOCUMENT)]
-    return [derived_id("captured", scope, record.source, native) for native in natives]
 
 
 def line_of(scope: str, record: Record, redactor: Redactor) -> Line:

@@ -20,7 +20,16 @@ from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, versioned
-from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
+from memtape.tools.importing.records import (
+    EMPTY,
+    INJECTED,
+    Found,
+    Record,
+    Skipped,
+    rewritten,
+    text_of,
+    time_of,
+)
 
 Mail = tuple[str, object, tuple[str, ...]]
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -57,8 +66,16 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield TOO_LARGE
         return
     try:
-        refused = _office_problem(data) if ending in _OFFICE else None
-        read = refused or read_as(data)
+        if ending in _OFFICE and data.startswith(b"\xd0\xcf\x11\xe0"):  # As with a password: no archive.
+            yield _LOCKED
+            return
+        if ending in _OFFICE:
+            with zipfile.ZipFile(BytesIO(data)) as archive:
+                size = sum(info.file_size for info in archive.infolist())
+            if size > MAX_UNPACKED_BYTES:
+                yield _UNPACKS
+                return
+        read = read_as(data)
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return
@@ -113,9 +130,15 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         told = f"# {title}\n\n{told}"
     elif told == body.strip():
         told = body  # White space around it is the file's own, which can be read back as it was.
+    given = fields.get("tags", fields.get("tag"))
+    if isinstance(given, str):
+        given = re.split(r"[,\s]+", given)
+    given = given if isinstance(given, list) else []
+    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)]
+    found = _TAG.findall(_CODE.sub(" ", body))
     yield Record(
         source=MARKDOWN, native_id=versioned(path, told), kind="document", origin="user", text=told,
-        path=path, at=next(filter(None, times), modified), tags=_tags(fields, body),
+        path=path, at=next(filter(None, times), modified), tags=_distinct((*named, *found)),
     )  # fmt: skip
 
 
@@ -129,36 +152,20 @@ def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterato
         yield _BAD_FRONT
     metadata = fields.get("metadata")
     type = text_of(metadata, "type") or text_of(fields, "type")
-    common: dict[str, Any] = {"source": CLAUDE_MEMORY, "origin": "agent", "actor": CLAUDE_CODE, "path": path}
+    common: dict[str, Any] = {"origin": "agent", "actor": CLAUDE_CODE, "path": path}
     common |= {"at": modified, "cwd": cwd, "tags": _distinct((type,)) if type else ()}
     index = path.rpartition("/")[2] == "MEMORY.md"
-    for passage in _points(body) if index else [body]:
+    passages = [body]
+    if index:  # The points of lists, and the text between them by paragraphs; headings are left out.
+        pieces = enumerate(_BULLET.split(re.sub(r"(?m)^#.*(?:\n|\Z)", "", body)))
+        split = ([it] if number % 2 else re.split(r"\n\s*\n", it) for number, it in pieces)
+        passages = [text for its in split for text in map(str.strip, its) if text]
+    for passage in passages:
         if index and _POINTER.match(passage):
             yield _LEADS_ON
             continue
-        told = said(passage)
-        if not told:
-            yield INJECTED if passage.strip() else EMPTY
-            continue
-        kind: Kind = "fact" if len(told) <= MAX_FACT_CHARS else "document"
-        yield Record(native_id=versioned(path, told), kind=kind, text=told, **common)
-
-
-def _points(body: str) -> Iterator[str]:
-    """Yield the points of a list, and the text between lists by paragraphs; headings are left out."""
-    pieces = _BULLET.split(re.sub(r"(?m)^#.*(?:\n|\Z)", "", body))
-    for number, piece in enumerate(pieces):  # Every second piece is a point.
-        texts = [piece] if number % 2 else re.split(r"\n\s*\n", piece)
-        yield from filter(None, map(str.strip, texts))
-
-
-def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:
-    given = fields.get("tags", fields.get("tag"))
-    if isinstance(given, str):
-        given = re.split(r"[,\s]+", given)
-    given = given if isinstance(given, list) else []
-    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)]
-    return _distinct((*named, *_TAG.findall(_CODE.sub(" ", body))))
+        kind: Kind = "fact" if len(said(passage)) <= MAX_FACT_CHARS else "document"
+        yield rewritten(CLAUDE_MEMORY, path, passage, kind=kind, **common)
 
 
 def _distinct(tags: Any) -> tuple[str, ...]:
@@ -251,15 +258,6 @@ def _mail(data: bytes) -> Mail:
     attached = filter(None, (part.get_filename() for part in message.iter_attachments()))
     titled = _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}")
     return titled, getattr(message["Date"], "datetime", None), tuple(attached)
-
-
-def _office_problem(data: bytes) -> Skipped | None:
-    """Return why an Office file is refused: locked, or it would unpack to too much."""
-    if data.startswith(b"\xd0\xcf\x11\xe0"):  # A file with a password is no archive, but one of these.
-        return _LOCKED
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        too_much = sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES
-    return _UNPACKS if too_much else None
 
 
 def _table(rows: Iterator[list[str]]) -> str:

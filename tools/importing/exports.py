@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role, versioned
+from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role
 from memtape.tools.importing import records
 from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import take_gemini
@@ -53,7 +53,10 @@ def _of_chatgpt(conversation: dict[str, Any], _: records.State) -> Iterator[Foun
     """Yield the turns of a conversation, oldest first."""
     nodes = {id: node for id, node in object_in(conversation, "mapping").items() if isinstance(node, dict)}
     branch, node = dict[str, None](), conversation.get("current_node")
-    node = node if isinstance(node, str) and node in nodes else _newest_leaf(nodes)
+    if not isinstance(node, str) or node not in nodes:  # Some exports name none: the latest leaf counts.
+        leaves = [id for id, node in nodes.items() if not node.get("children")] or nodes
+        times = {id: time_of(object_in(nodes[id], "message").get("create_time")) or 0 for id in leaves}
+        node = max(leaves, key=times.__getitem__, default=None)
     while isinstance(node, str) and node in nodes and node not in branch:
         branch[node], node = None, nodes[node].get("parent")
     if isinstance(node, str) and node in branch:
@@ -67,13 +70,6 @@ def _of_chatgpt(conversation: dict[str, Any], _: records.State) -> Iterator[Foun
     for id, it in nodes.items():
         if id not in branch and object_in(it, "message"):
             yield _OFF_BRANCH
-
-
-def _newest_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
-    """Return the leaf with the latest message, for exports that name no current node."""
-    leaves = [id for id, node in nodes.items() if not node.get("children")] or nodes
-    times = {id: time_of(object_in(nodes[id], "message").get("create_time")) or 0 for id in leaves}
-    return max(leaves, key=times.__getitem__, default=None)
 
 
 def _chatgpt_message(message: dict[str, Any], node: str, session: str | None, begun: Any) -> Found:
@@ -115,7 +111,10 @@ def _of_claude_ai(item: dict[str, Any], _: records.State) -> Iterator[Found]:
     for project in memories:
         yield _claude_memory(f"project {project}", text_of(memories, project) or "", item)
     for doc in list_in(item, "docs"):
-        yield _claude_document(doc, item)
+        path, text = clean(text_of(doc, "filename") or "document"), text_of(doc, "content") or ""
+        about: dict[str, Any] = {"path": path, "at": time_of(doc.get("created_at"))}
+        name = f"{text_of(item, 'uuid') or ''}/{path[:4_096]}"
+        yield records.rewritten(CLAUDE_AI, name, text, kind="document", origin="user", **about)
 
 
 def _claude_message(message: Any, conversation: dict[str, Any]) -> Iterator[Found]:
@@ -152,25 +151,12 @@ def _head(text: str, redactor: Redactor) -> str:
 
 
 def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
-    told = said(text)
-    if not told:
-        return records.EMPTY
-    native = versioned(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
-    at = time_of(item.get("updated_at"))
-    return Record(
-        source=CLAUDE_AI, native_id=native, kind="document", origin="model", actor=CLAUDE_AI, text=told,
-        at=at, tags=("memory",),
-    )  # fmt: skip
-
-
-def _claude_document(doc: Any, project: dict[str, Any]) -> Found:
-    told = said(text_of(doc, "content") or "")
-    if not told:
-        return records.EMPTY
-    path = clean(text_of(doc, "filename") or "document")
-    native = versioned(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
-    about: dict[str, Any] = {"source": CLAUDE_AI, "path": path, "at": time_of(doc.get("created_at"))}
-    return Record(native_id=native, kind="document", origin="user", text=told, **about)
+    name, at = (
+        f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}",
+        time_of(item.get("updated_at")),
+    )
+    about: dict[str, Any] = {"kind": "document", "origin": "model", "actor": CLAUDE_AI, "tags": ("memory",)}
+    return records.rewritten(CLAUDE_AI, name, text, at=at, **about)
 
 
 def _memories(item: dict[str, Any]) -> list[Any]:
@@ -179,31 +165,21 @@ def _memories(item: dict[str, Any]) -> list[Any]:
     return held if isinstance(held, list) and any(text_of(one, "memory") for one in held) else []
 
 
-def _of_mem0(item: dict[str, Any], _: records.State) -> Iterator[Found]:
-    """Yield the facts of memories. A memory changed by mem0 since then becomes another fact."""
-    yield from map(_mem0_fact, _memories(item))
-
-
 def _mem0_fact(memory: Any) -> Found:
+    """Return the fact of a memory. A memory changed by mem0 since then becomes another fact."""
     text, id = text_of(memory, "memory"), text_of(memory, "id")
     if text is None:
         return OTHER
-    if not (told := said(text)):
-        return records.INJECTED
-    if id is None:
+    if id is None and said(text):
         return records.Skipped("a memory without an id", problem=True)
     categories = list_in(memory, "categories") or [object_in(memory, "metadata").get("category")]
-    return Record(
-        source=MEM0,
-        native_id=versioned(id, told),
-        kind="fact",
-        origin="model",
+    return records.rewritten(
+        MEM0, id or "", text, kind="fact", origin="model",
         actor=clean(text_of(memory, "agent_id") or MEM0),
-        text=told,
         at=time_of(memory.get("updated_at")) or time_of(memory.get("created_at")),
         session=text_of(memory, "run_id"),
         tags=tuple(clean(tag) for tag in categories if isinstance(tag, str) and tag.strip())[:64],
-    )
+    )  # fmt: skip
 
 
 _OF_CLAUDE_AI = frozenset(("chat_messages", "conversations_memory", "project_memories", "docs"))
@@ -211,6 +187,6 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Any]], object], records.Take]] = {
     CHATGPT: (lambda item: "mapping" in item, _of_chatgpt),
     CLAUDE_AI: (lambda item: not _OF_CLAUDE_AI.isdisjoint(item), _of_claude_ai),
     GEMINI: (lambda item: "projectHash" in item and "messages" in item, take_gemini),
-    MEM0: (_memories, _of_mem0),
+    MEM0: (_memories, lambda item, _: map(_mem0_fact, _memories(item))),
 }
 """Whether an item is of a source, and the parser of its items."""

@@ -30,20 +30,17 @@ _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
 class ImportSource(NamedTuple):
-    """A file to import. `name` is its path below the named folder; `cwd` and `session` are from its place."""
+    """A file to import. `name` is its path below the named folder; `cwd` and `session` are from its place.
+
+    `unfit` says why a file or folder cannot be imported; nothing but its path is known then.
+    """
 
     path: Path
-    format: str
-    name: str
+    format: str = ""
+    name: str = ""
     cwd: str | None = None
     session: str | None = None
-
-
-class Unfit(NamedTuple):
-    """A file or folder that cannot be imported, and why."""
-
-    path: Path
-    why: Skipped
+    unfit: Skipped | None = None
 
 
 NO_TARGET = Skipped("a link to what is not there", problem=True)
@@ -64,14 +61,13 @@ def host_folders() -> dict[str, list[Path]]:
     }
 
 
-def host_files(all_folders: dict[str, list[Path]] | None = None) -> Iterator[ImportSource | Unfit]:
+def host_files(all_folders: dict[str, list[Path]] | None = None) -> Iterator[ImportSource]:
     """Yield the sessions and memory files of every host in its folders, by default the usual ones."""
     for format, folders in (host_folders() if all_folders is None else all_folders).items():
         for folder in folders:
-            for path in walk(folder):
-                if isinstance(path, Unfit):
-                    yield path
-                elif (source := host_file(path, format, folder)) is not None:
+            for found in walk(folder):
+                source = found if found.unfit is not None else host_file(found.path, format, folder)
+                if source is not None:
                     yield source
 
 
@@ -83,8 +79,9 @@ def memory_folders() -> list[Path]:
 
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
-    formats = Counter(source.format for source in host_files() if isinstance(source, ImportSource))
-    return formats[native_ids.HOSTS.get(host, "")], formats[CLAUDE_MEMORY] if host == "claude" else 0
+    formats = Counter(it.format for it in host_files())
+    kept = native_ids.HOSTS.get(host, "")
+    return formats[kept], formats[CLAUDE_MEMORY] if kept == CLAUDE_CODE else 0
 
 
 def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
@@ -100,29 +97,24 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     return session_file(path, format, name) if is_session else None
 
 
-def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
+def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource]:
     """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
-            if isinstance(found, Unfit):
-                yield found
-            else:
-                yield _source(found, found.relative_to(path).as_posix(), format)
+            yield found if found.unfit is not None else _source(found.path, found.name, format)
     elif path.is_file():
         source = _source(path, path.name, format)
-        yield Unfit(path, Skipped(source.why.reason, problem=True)) if isinstance(source, Unfit) else source
+        if source.unfit is not None:
+            source = source._replace(unfit=Skipped(source.unfit.reason, problem=True))
+        yield source
     else:
-        yield Unfit(path, Skipped("there is no such file", problem=True))
+        yield ImportSource(path, unfit=Skipped("there is no such file", problem=True))
 
 
-def walk(folder: Path) -> Iterator[Path | Unfit]:
+def walk(folder: Path) -> Iterator[ImportSource]:
     """Yield the files below a folder by name; hidden ones are left out, and no folder comes twice."""
-    seen, unread = set[tuple[int, int]](), list[Unfit]()
-
-    def refused(error: OSError) -> None:
-        unread.append(Unfit(Path(str(error.filename)), Skipped("a folder that cannot be read", problem=True)))
-
-    for root, folders, files in os.walk(folder, followlinks=True, onerror=refused):
+    seen, refused = set[tuple[int, int]](), list[OSError]()
+    for root, folders, files in os.walk(folder, followlinks=True, onerror=refused.append):
         with suppress(OSError):
             status = os.stat(root)
             if (status.st_dev, status.st_ino) in seen:
@@ -132,10 +124,13 @@ def walk(folder: Path) -> Iterator[Path | Unfit]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
         for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
             if path.is_file():
-                yield path
+                yield ImportSource(path, name=path.relative_to(folder).as_posix())
             elif path.is_symlink() and not path.exists():  # As where a disk is not there now.
-                yield Unfit(path, NO_TARGET)
-    yield from unread if folder.is_dir() else ()
+                yield ImportSource(path, unfit=NO_TARGET)
+    for error in refused if folder.is_dir() else ():
+        yield ImportSource(
+            Path(str(error.filename)), unfit=Skipped("a folder that cannot be read", problem=True)
+        )
 
 
 def format_of_row(row: dict[str, Any]) -> str | None:
@@ -150,30 +145,31 @@ def format_of_row(row: dict[str, Any]) -> str | None:
     return _of_export(row)
 
 
-def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
-    ending = path.suffix.lower()
+def _source(path: Path, name: str, format: str | None) -> ImportSource:
+    ending, unknown = path.suffix.lower(), ImportSource(path, unfit=NO_FORMAT)
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
     if ending in _MARKDOWN_ENDINGS:
-        if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
-            return _memory_file(path, path.parent.parent)
-        return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
-    if ending in documents.FORMATS and format in (None, DOCUMENTS) and not _is_of_export(path):
+        project = path.parent.parent
+        in_memory = path.parent.name == "memory" and any(project.glob("*.jsonl"))
+        if format == CLAUDE_MEMORY or (format is None and in_memory):
+            return _memory_file(path, project)
+        return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else unknown
+    # A page beside an export repeats it, as ChatGPT's.
+    repeats = path.name == "chat.html" and (path.parent / "conversations.json").exists()
+    if ending in documents.FORMATS and format in (None, DOCUMENTS) and not repeats:
         has_library = documents.can_read(ending)
-        return ImportSource(path, DOCUMENTS, name) if has_library else Unfit(path, documents.NEEDS)
+        return (
+            ImportSource(path, DOCUMENTS, name) if has_library else ImportSource(path, unfit=documents.NEEDS)
+        )
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
-        return Unfit(path, NO_FORMAT)
+        return unknown
     found = format if format is None or format in PARSERS else EXPORT
     try:
         found = found or _format_in(path, in_rows=ending == ".jsonl")
     except OSError as error:
-        return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
-    return Unfit(path, NO_FORMAT) if found is None else session_file(path, found, name)
-
-
-def _is_of_export(path: Path) -> bool:
-    """Whether a page repeats an export beside it, as ChatGPT's `chat.html`."""
-    return path.name == "chat.html" and (path.parent / "conversations.json").exists()
+        return ImportSource(path, unfit=Skipped(f"cannot be read: {error.strerror}", problem=True))
+    return unknown if found is None else session_file(path, found, name)
 
 
 def _format_in(path: Path, *, in_rows: bool) -> str | None:
@@ -212,21 +208,19 @@ def _gemini_root(path: Path) -> str | None:
         return None
 
 
-def _in_claude_memory(path: Path) -> bool:
-    return path.parent.name == "memory" and any(path.parent.parent.glob("*.jsonl"))
-
-
 def _memory_file(path: Path, project: Path) -> ImportSource:
+    """Return a memory file of a Claude Code project.
+
+    The project's folder is known by its sessions: the name of `project` may be that of several folders.
+    """
     folder = project / "memory"
     name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-    return ImportSource(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
-
-
-def _claude_root(project: Path) -> str | None:
-    """Return the folder of a Claude Code project, as its sessions tell: its name may be several folders'."""
     cwd = next(filter(None, map(_first_cwd, sorted(project.glob("*.jsonl")))), None)
-    places = (Path(cwd), *Path(cwd).parents) if cwd else ()
-    return next((str(path) for path in places if _slug(path) == project.name), cwd)
+    for place in (Path(cwd), *Path(cwd).parents) if cwd else ():
+        if re.sub(r"[^A-Za-z0-9]", "-", str(place))[:SLUG_CHARS] == project.name:
+            cwd = str(place)
+            break
+    return ImportSource(path, CLAUDE_MEMORY, name, cwd=cwd)
 
 
 def _first_cwd(path: Path) -> str | None:
@@ -251,7 +245,3 @@ def began_in(path: Path) -> Path | None:
 def folder_of(cwd: str) -> Path:
     """Return a session's folder; a path of another system (`C:\\x`) is not below the current folder."""
     return Path("/", clean(cwd).replace("\\", "/"))
-
-
-def _slug(folder: Path) -> str:
-    return re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:SLUG_CHARS]

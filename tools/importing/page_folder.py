@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
@@ -31,8 +31,8 @@ from memtape.state.views.tree_pages import READ_CHARS
 from memtape.tools.capture.documents import headings
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.records import ImportProblem
-from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import scope_now
+from memtape.tools.keep.tree_files import PageEvents, changes_of
 
 SOURCE = "page-folder"
 """The source of an imported page; its native id has slug, digest of the file, and the version before."""
@@ -106,7 +106,12 @@ class PageFolder:
         if not self.files:
             raise MemtapeError(f"{self._folder} has no Markdown.", "Name a folder with .md files.")
         self._scope = scope_now(self._writer.home, self._writer.log, self._name) or Scope(self._name)
-        self._known = dict(_imported(self._scope))
+        self._known = dict[str, _ImportedFile]()  # By the slug of the page's birth.
+        for page in self._scope.pages.by_birth.values():
+            captures = (self._scope.captures.by_seq[seq] for seq in page.versions)
+            own = [(it, it.own.path) for it in captures if it.own is not None and it.own.source == SOURCE]
+            if own and own[0][1]:
+                self._known[own[0][1]] = _ImportedFile(page, own[-1][0], own[-2][0] if own[1:] else None)
         self._ids = {slug: old.page.id for slug, old in self._known.items()}
         for path, slug in self._layout.slugs.items():
             self._take(path, slug)
@@ -159,11 +164,21 @@ class PageFolder:
 
     def _said(self, file: _FolderFile, old: _ImportedFile | None) -> list[Event]:
         """Return the events of a new or changed file. Raises the errors of the writer."""
-        read = self._sound(file)
+        read = page_file(file.data)
+        if read.fields is None and read.problems and read.text is not None:
+            # Front matter that is no YAML stays a part of the text.
+            self._tell(file.path, f"{read.problems[0]}; it was taken as a part of the text")
+            read = read._replace(text=file.data.decode("utf-8-sig").replace("\r\n", "\n").strip("\n"))
+        elif read.problems:
+            self._tell(file.path, "; ".join(read.problems))
+        if read.text is None or not read.text.strip():
+            raise InvalidEvent("invalid", "It has no text that could be taken.", "$")
+        if len(read.text.encode()) > MAX_TEXT_BYTES:
+            raise InvalidEvent("too_large", TOO_LONG, "$")
         last = old.last if old is not None else None
         slug, native = old.page.slug if old is not None else file.slug, _native(file, last)
         modified = (self._folder / file.path).stat().st_mtime_ns
-        captured = self._maker.captured(read.text or "", slug, native, modified)
+        captured = self._maker.captured(read.text, slug, native, modified)
         self._ids.setdefault(file.slug, captured.id)
         links = self._links(file, read, old)
         made: list[Edited | Linked] = [self._edit(file, read, old, captured), *links]
@@ -173,20 +188,6 @@ class PageFolder:
         self._taken.waiting += sum(bool(it.slug) and it.slug not in self._layout.above for it in begun)
         (self._taken.new if old is None else self._taken.versions).append(file.slug)
         return [captured, *(event for event in events if event is not None)]
-
-    def _sound(self, file: _FolderFile) -> PageFile:
-        """Return the parsed file; invalid YAML front matter stays a part of the text."""
-        read = page_file(file.data)
-        if read.fields is None and read.problems and read.text is not None:
-            self._tell(file.path, f"{read.problems[0]}; it was taken as a part of the text")
-            read = read._replace(text=file.data.decode("utf-8-sig").replace("\r\n", "\n").strip("\n"))
-        elif read.problems:
-            self._tell(file.path, "; ".join(read.problems))
-        if read.text is None or not read.text.strip():
-            raise InvalidEvent("invalid", "It has no text that could be taken.", "$")
-        if len(read.text.encode()) > MAX_TEXT_BYTES:
-            raise InvalidEvent("too_large", TOO_LONG, "$")
-        return read
 
     def _edit(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None, by: Event) -> Edited:
         """Return the page fields from front matter; fields edited since the last import keep their value."""
@@ -212,7 +213,10 @@ class PageFolder:
         now += [("related", slug) for slug in named if above.get(slug) != file.slug]
         last = self._scope.captures.body(old.last).text if old is not None else ""
         before = links_in(last, file.path, self._layout)
-        has = dict.fromkeys(_ends(self._scope, old.page)) if old is not None else {}
+        has = dict[tuple[str, str], None]()  # Where the page leads, by relation and slug.
+        for link in old.page.links.values() if old is not None else ():
+            end = self._scope.pages.end(link)
+            has[link.relation, str(link.to) if end is None else end.slug] = None
         for relation, slug in dict.fromkeys(now):
             was_ended = relation == "related" and slug in before and (relation, slug) not in has
             if slug not in (file.slug, above[file.slug]) and (relation, slug) not in has and not was_ended:
@@ -240,22 +244,6 @@ def _native(file: _FolderFile, before: Capture | None) -> str:
     return f"{file.slug}#{digest}#{before.id if before is not None else ''}"
 
 
-def _imported(scope: Scope) -> Iterator[tuple[str, _ImportedFile]]:
-    """Yield the imported pages, by the slug of their birth."""
-    for page in scope.pages.by_birth.values():
-        captures = (scope.captures.by_seq[seq] for seq in page.versions)
-        found = [capture for capture in captures if capture.own is not None and capture.own.source == SOURCE]
-        if found and found[0].own is not None and found[0].own.path:
-            yield found[0].own.path, _ImportedFile(page, found[-1], found[-2] if len(found) > 1 else None)
-
-
-def _ends(scope: Scope, page: Page) -> Iterator[tuple[str, str]]:
-    """Yield where a page leads, by relation and slug."""
-    for link in page.links.values():
-        end = scope.pages.end(link)
-        yield link.relation, str(link.to) if end is None else end.slug
-
-
 class Layout(NamedTuple):
     """The slug of each file by path, and the parent's slug by slug, empty below the root.
 
@@ -269,28 +257,19 @@ class Layout(NamedTuple):
 
 def layout_of(folder: Path) -> Layout:
     """Return how the Markdown of a folder stands as pages. A page's parent comes before the page."""
-    top = slug_of(folder.resolve().name or "pages").replace("/", "-")
-    slugs, nodes, above = slugs_of(top, list(markdown_in(folder))), dict[PurePath, str](), dict[str, str]()
-    for path, slug in slugs.items():
-        place = PurePosixPath(path).parent
-        above[slug] = next((nodes[it] for it in (place, *place.parents) if it in nodes), "")
-        if _rank(PurePosixPath(path).name) < len(NODES):
-            nodes.setdefault(place, slug)
-    return Layout(top, slugs, above)
-
-
-def markdown_in(folder: Path) -> Iterator[str]:
-    """Yield the paths of Markdown files in a folder; a folder's own page comes before its contents.
-
-    Hidden files and folders and links are left out.
-    """
-    for place, folders, files in os.walk(folder):
+    top, paths = slug_of(folder.resolve().name or "pages").replace("/", "-"), list[str]()
+    for place, folders, files in os.walk(folder):  # Hidden files and folders and links are left out.
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
         found = [name for name in files if name.lower().endswith(_ENDING) and not name.startswith(".")]
-        for name in sorted(found, key=lambda name: (_rank(name), name)):
-            path = Path(place) / name
-            if not path.is_symlink():
-                yield path.relative_to(folder).as_posix()
+        own = (Path(place) / name for name in sorted(found, key=lambda name: (_rank(name), name)))
+        paths += (path.relative_to(folder).as_posix() for path in own if not path.is_symlink())
+    slugs, nodes, above = slugs_of(top, paths), dict[PurePath, str](), dict[str, str]()
+    for path, slug in slugs.items():
+        within = PurePosixPath(path).parent
+        above[slug] = next((nodes[it] for it in (within, *within.parents) if it in nodes), "")
+        if _rank(PurePosixPath(path).name) < len(NODES):
+            nodes.setdefault(within, slug)
+    return Layout(top, slugs, above)
 
 
 def slugs_of(top: str, paths: list[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -114,20 +115,21 @@ class Positions:
         return _by_scope([text for text in gone if text not in stay]), _by_scope(come)
 
     def put(self, files: Mapping[str, FilePosition | None]) -> None:
-        """Remember positions for `save`, and forget those that are None, or have a secret in their state."""
+        """Remember positions, and forget those that are None, or have a secret in their state.
+
+        Where they cannot be written the next import reads more, and that is all.
+        """
         for key, position in files.items():
             state = "" if position is None else msgspec.json.encode(position.state).decode()
             if position is not None and self._redactor.name(state) == state:
                 self._kept[key] = position
             else:
                 self._kept.pop(key, None)
-
-    def save(self) -> None:
-        """Write all positions."""
         ends = [(end, trail_of(self._log, number, end)) for number, end in enumerate(self._log.ends())]
         data = msgspec.json.encode((RULES, self._log.log_id, ends, self._kept))
-        write_whole(self._path, data)
-        self._path.chmod(0o600)
+        with suppress(OSError):
+            write_whole(self._path, data)
+            self._path.chmod(0o600)
 
     def key(self, path: Path) -> str:
         """Return the key of a file or folder: a digest that hides the name."""

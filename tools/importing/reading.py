@@ -78,27 +78,22 @@ def rows(file: IO[bytes], offset: int = 0) -> Iterator[Row]:
             continue
         if start == 0:
             data = data.removeprefix(b"\xef\xbb\xbf")
-        value = parse_row(data)
+        value: Any = None
+        if data.strip(b" \t\r\n\0"):
+            try:
+                value = orjson.loads(data)
+            except ValueError:
+                # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which
+                # orjson refuses. Invalid Unicode in texts is replaced.
+                try:
+                    value = json.loads(data.decode("utf-8", "replace"))
+                except (ValueError, RecursionError):
+                    value = MALFORMED
+            value = value if isinstance(value, dict | Skipped) else NO_OBJECT
         if isinstance(value, Skipped) and not data.endswith(b"\n"):
             yield Row(start, start, CUT_SHORT)
             return
         yield Row(start, place, value)
-
-
-def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
-    """Return the object of a line. Invalid Unicode in texts is replaced."""
-    if not data.strip(b" \t\r\n\0"):
-        return None
-    try:
-        value = orjson.loads(data)
-    except ValueError:
-        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson
-        # refuses.
-        try:
-            value = json.loads(data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            return MALFORMED
-    return value if isinstance(value, dict) else NO_OBJECT
 
 
 class _BoundedFile:
@@ -121,30 +116,23 @@ class _BoundedFile:
 def items(file: IO[bytes]) -> Iterator[Any]:
     """Yield the items of a JSON document that is a list, or the document; a bad end is a `Skipped`."""
     bounded = _BoundedFile(file)
+    level = 1 if bounded.begin.lstrip()[:1] == b"[" else 0
+    depth, builder = 0, ObjectBuilder()
     try:
-        for item in _items(bounded, 1 if bounded.begin.lstrip()[:1] == b"[" else 0):
-            bounded.pending = 0
-            yield item
+        # `ijson.items` would hold a path for each level, which takes gigabytes for a file of brackets.
+        for event, value in ijson.basic_parse(bounded, use_float=True):
+            depth -= event in ("end_array", "end_map")
+            if depth >= level:
+                builder.event(event, value)
+            depth += event in ("start_array", "start_map")
+            if depth > MAX_LEVELS:
+                raise RecursionError
+            if depth == level and event != "start_array":
+                bounded.pending = 0
+                yield builder.value
+                builder = ObjectBuilder()
     except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
         yield ITEM_TOO_LARGE if bounded.pending > MAX_ITEM_BYTES else BAD_DOCUMENT
-
-
-def _items(file: _BoundedFile, level: int) -> Iterator[Any]:
-    """Yield the values at a level of nesting. Raises `RecursionError` below `MAX_LEVELS`.
-
-    `ijson.items` would hold a path for each level, which takes gigabytes for a file of brackets.
-    """
-    depth, builder = 0, ObjectBuilder()
-    for event, value in ijson.basic_parse(file, use_float=True):
-        depth -= event in ("end_array", "end_map")
-        if depth >= level:
-            builder.event(event, value)
-        depth += event in ("start_array", "start_map")
-        if depth > MAX_LEVELS:
-            raise RecursionError
-        if depth == level and event != "start_array":
-            yield builder.value
-            builder = ObjectBuilder()
 
 
 def text(file: IO[bytes]) -> tuple[str, Skipped | None]:

@@ -17,7 +17,7 @@ from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HOSTS, Role, heard
+from memtape.tools.capture.native_ids import HOSTS, Role, heard, versioned
 from memtape.tools.capture.noise import TOOL_ERROR
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 200
 MAX_PROBLEMS = 1_000
-NAMED_HIDDEN = 20
 State = dict[str, Any]
 """A parser's state of a session from earlier rows, as plain JSON; it is remembered between two imports."""
 
@@ -116,11 +115,6 @@ class ImportSummary(msgspec.Struct):
             self.taken += 1
             self.scopes[scope] = self.scopes.get(scope, 0) + 1
 
-    def hide(self, ids: list[str]) -> None:
-        """Count texts hidden from searches, since they were forgotten before."""
-        self.hidden += len(ids)
-        self.hidden_ids += ids[: max(0, NAMED_HIDDEN - len(self.hidden_ids))]
-
     @property
     def nothing_read(self) -> bool:
         """Whether no file could be read and none was denied. An empty folder does not count."""
@@ -164,6 +158,16 @@ def turn(source: str, role: Role, text: str, **fields: Any) -> Found:
     if session and source in HOSTS.values():
         fields["heard"] = heard(session, role, words)
     return Record(source=source, origin="user" if is_user else "agent", text=words, **fields)
+
+
+def rewritten(source: str, name: str, text: str, **fields: Any) -> Found:
+    """Return a text that its source rewrites in place, under its name there, or the skip of one without words
+    of its own.
+    """
+    told = said(text)
+    if not told:
+        return INJECTED if text.strip() else EMPTY
+    return Record(source=source, native_id=versioned(name, told), text=told, **fields)
 
 
 def text_of(row: Any, *keys: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -16,7 +15,7 @@ from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS
 from memtape.tools.capture.writing import Writer, now_us, withdraw
 from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
-from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource, Unfit
+from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, ImportSummary, Record, Skipped, State
 from memtape.tools.importing.transcripts import PARSERS, records_of, rows_of
@@ -72,7 +71,7 @@ class Importer:
         self._folders: dict[Path, str] = {}
         self._pending: dict[Path, FilePosition] = {}
 
-    def take(self, sources: Iterable[ImportSource | Unfit], folders: Iterable[Path] = ()) -> ImportSummary:
+    def take(self, sources: Iterable[ImportSource], folders: Iterable[Path] = ()) -> ImportSummary:
         """Import these files, and remember the read position of each.
 
         `folders` are folders wholly given by the files, or missing files: texts of files gone from them are
@@ -82,17 +81,26 @@ class Importer:
         there, unread = list[Path](), list[Path]()
         for source in sources:
             there.append(source.path)
-            if isinstance(source, Unfit):
-                self.summary.skip(source.why, source.path)
-                self.summary.unread += source.why.problem
-                if source.path.is_dir() or source.why == finding.NO_TARGET:
+            if source.unfit is not None:
+                self.summary.skip(source.unfit, source.path)
+                self.summary.unread += source.unfit.problem
+                if source.path.is_dir() or source.unfit == finding.NO_TARGET:
                     unread.append(source.path)
             else:
                 self.take_file(source)
         self.append()
         keys = frozenset(map(self.positions.key, there)) if self._folders else frozenset[str]()
         for folder in self._folders:
-            self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
+            files = self.positions.gone(folder, keys)
+            saying = sum(bool(position.said) for position in files.values())
+            # An absent disk looks like a missing or empty folder, and unreadable files may hold the texts:
+            # then nothing is withdrawn.
+            is_empty = saying > 1 and not any(folder in path.parents for path in there)
+            hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
+            if hides or (not self._options.gone and (is_empty or not folder.exists())):
+                self.summary.missing += saying
+            else:
+                self._replace(dict.fromkeys(files))
         return self.summary
 
     def take_file(self, source: ImportSource) -> None:
@@ -145,24 +153,6 @@ class Importer:
         self.summary.again += withdraw(self._writer, known, on=False, dry_run=dry_run)
         if files and not dry_run:
             self.positions.put(files)
-            with suppress(OSError):  # Without positions the next import reads more, and that is all.
-                self.positions.save()
-
-    def _withdraw_gone(
-        self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
-    ) -> None:
-        """Withdraw the texts of files that are gone from a folder.
-
-        An absent disk looks like a missing or empty folder, and unreadable files may hold the texts: then
-        nothing is withdrawn.
-        """
-        saying = sum(bool(position.said) for position in files.values())
-        is_empty = saying > 1 and not any(folder in path.parents for path in there)
-        hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
-        if hides or (not self._options.gone and (is_empty or not folder.exists())):
-            self.summary.missing += saying
-        else:
-            self._replace(dict.fromkeys(files))
 
     def _take_rows(self, read: _Reading) -> None:
         """Read a transcript from where it was read last. A record without a time has its predecessor's."""
@@ -264,7 +254,14 @@ def _content(
     """
     source, read.moment = read.source, read.began
     if format in (MARKDOWN, CLAUDE_MEMORY):
-        yield place, _of_text(source, file, format, place or source.name, read.began)
+        name, (text, problem) = place or source.name, reading.text(file)
+        text = without_private(text)  # A private part may reach over several points.
+        if problem is not None:
+            yield place, [problem]
+        if text.strip() and format == CLAUDE_MEMORY:
+            yield place, documents.take_memory(text, name, read.began, source.cwd)
+        elif text.strip():
+            yield place, documents.take_note(text, name, read.began)
     elif format == DOCUMENTS:
         data = file.read(documents.MAX_FILE_BYTES + 1)
         yield place, documents.take_document(data, source.path.suffix.lower(), source.name, read.began)
@@ -281,14 +278,3 @@ def _content(
             yield f"{place} byte {row.start}".strip(), records_of(parser or exports.take, row, read.state)
     else:
         yield place, [NO_FORMAT]
-
-
-def _of_text(source: ImportSource, file: IO[bytes], format: str, name: str, modified: int) -> Iterator[Found]:
-    text, problem = reading.text(file)
-    text = without_private(text)  # A private part may reach over several points.
-    if problem is not None:
-        yield problem
-    if text.strip() and format == CLAUDE_MEMORY:
-        yield from documents.take_memory(text, name, modified, source.cwd)
-    elif text.strip():
-        yield from documents.take_note(text, name, modified)

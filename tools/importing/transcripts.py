@@ -48,8 +48,12 @@ def take_claude(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             yield from _claude_user(row, state)
         case "assistant":
             yield from _claude_assistant(row, state)
-        case "attachment":
-            yield _claude_attachment(row)
+        case "attachment":  # A prompt typed while the agent worked; all others the host has made.
+            it = object_in(row, "attachment")
+            text, is_meta = blocks_text(it.get("prompt"), "text"), row.get("isMeta") or it.get("isMeta")
+            is_prompt = it.get("type") == "queued_command" and it.get("commandMode") in (None, "prompt")
+            is_said = is_prompt and not is_meta and _is_human(it) and text.strip()
+            yield _claude_turn(row, "user", text) if is_said else records.INJECTED
         case str(name) if name in host_words("claude_books") or name.startswith("api-re"):
             yield records.BOOKKEEPING
         case name:
@@ -80,17 +84,6 @@ def _claude_user(row: dict[str, Any], state: records.State) -> Iterator[Found]:
         yield records.BOOKKEEPING
     else:
         yield _claude_turn(row, "user", text, text_of(row, "promptId") if "promptSource" in row else None)
-
-
-def _claude_attachment(row: dict[str, Any]) -> Found:
-    """Return a prompt typed while the agent worked; all other attachments the host has made."""
-    attached = object_in(row, "attachment")
-    text = blocks_text(attached.get("prompt"), "text")
-    is_prompt = attached.get("type") == "queued_command" and attached.get("commandMode") in (None, "prompt")
-    is_meta = row.get("isMeta") or attached.get("isMeta")
-    if not is_prompt or is_meta or not _is_human(attached) or not text.strip():
-        return records.INJECTED
-    return _claude_turn(row, "user", text)
 
 
 def _is_human(row: dict[str, Any]) -> bool:
@@ -162,8 +155,22 @@ def take_codex(row: dict[str, Any], state: records.State) -> Iterator[Found]:
         case "turn_context", dict(context):
             state["cwd"] = text_of(context, "cwd") or state.get("cwd")
             yield records.BOOKKEEPING
+        case "response_item", dict(item) if item.get("type") == "message":
+            yield _codex_message(row, item, state)
+        case "response_item", dict(item) if item.get("type") == "reasoning":
+            yield records.THINKING
         case "response_item", dict(item):
-            yield from _codex_item(row, item, state)
+            name = text_of(item, "type") or ""
+            if name not in host_words("codex_items"):
+                yield records.unknown(f"response_item/{name or None}")
+            elif name.endswith("_output"):
+                yield from _codex_answer(row, item, state)
+            elif name.endswith("_call"):
+                parts = (text_of(item, "namespace", "server"), text_of(item, "name"))
+                given = item.get("arguments") or item.get("input") or item.get("action")
+                remember_call(state, item.get("call_id"), ".".join(filter(None, parts)) or name, given)
+            else:
+                yield records.BOOKKEEPING
         case "event_msg", dict(event):
             is_thought = str(event.get("type")).startswith("agent_reasoning")
             yield records.THINKING if is_thought else records.BOOKKEEPING
@@ -171,24 +178,6 @@ def take_codex(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             yield _MALFORMED
         case name, _:
             yield records.unknown(name)
-
-
-def _codex_item(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Iterator[Found]:
-    match text_of(item, "type"):
-        case "message":
-            yield _codex_message(row, item, state)
-        case "reasoning":
-            yield records.THINKING
-        case name if name not in host_words("codex_items"):
-            yield records.unknown(f"response_item/{name}")
-        case str(name) if name.endswith("_output"):
-            yield from _codex_answer(row, item, state)
-        case str(name) if name.endswith("_call"):
-            called_by = ".".join(filter(None, (text_of(item, "namespace", "server"), text_of(item, "name"))))
-            given = item.get("arguments") or item.get("input") or item.get("action")
-            remember_call(state, item.get("call_id"), called_by or name, given)
-        case _:
-            yield records.BOOKKEEPING
 
 
 def _codex_message(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Found:
@@ -296,22 +285,6 @@ def _gemini_output(result: Any) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _last_rows(rows: Iterable[Row]) -> dict[str, int | None]:
-    """Return by row id the place of the row's last version, None for a row that `$rewindTo` took back."""
-    last: dict[str, int | None] = {}
-    for row in rows:
-        value = row.value if isinstance(row.value, dict) else {}
-        rewind, id = value.get("$rewindTo"), value.get("id")
-        if isinstance(rewind, str):
-            ids = list(last)
-            last.update(dict.fromkeys(ids[ids.index(rewind) if rewind in last else 0 :]))
-        elif isinstance(id, str):
-            if last.get(id, 0) is None:
-                del last[id]
-            last[id] = row.start
-    return last
-
-
 def _fields(source: str, row: dict[str, Any], state: records.State) -> dict[str, Any]:
     """Return the fields of all records of a row.
 
@@ -338,10 +311,19 @@ def rows_of(
     Between two rows the file may be read elsewhere. A row of Gemini comes again under its id when it has
     changed, so that all rows are read before the first is taken, and the last version counts.
     """
-    last: dict[str, int | None] = {}
+    last: dict[str, int | None] = {}  # By row id the place of its last version, None for a row taken back.
     if format == GEMINI:
         file.seek(offset)
-        last = _last_rows(reading.rows(file, offset))
+        for row in reading.rows(file, offset):
+            value = row.value if isinstance(row.value, dict) else {}
+            rewind, id = value.get("$rewindTo"), value.get("id")
+            if isinstance(rewind, str):
+                ids = list(last)
+                last.update(dict.fromkeys(ids[ids.index(rewind) if rewind in last else 0 :]))
+            elif isinstance(id, str):
+                if last.get(id, 0) is None:
+                    del last[id]
+                last[id] = row.start
         state["bare"] = not last
     file.seek(offset)
     for row in reading.rows(file, offset):

@@ -81,14 +81,24 @@ class Watcher:
         self.index(self.sources(), always=True)
         self._take_zones()
         while not self.stop.is_set():
-            self._watch_for(NEW_FOLDERS_S)
+            folders, until = self._watched(), self._clock() + NEW_FOLDERS_S
+            for changes in changes_in(
+                *folders,
+                stop_event=self.stop,
+                rust_timeout=LOOK_MS,
+                yield_on_timeout=True,
+                raise_interrupt=False,
+            ):
+                self.changed(Path(path) for _, path in changes)
+                self.index_due()
+                if self._clock() > until and self._watched() != folders:
+                    break
         self.index(filter(None, map(self._source, list(self._changed))), always=True)
         self._take_zones()
 
     def sources(self) -> Iterator[ImportSource]:
         """Yield the existing sessions."""
-        every = finding.host_files(self._folders)
-        return (it for it in every if isinstance(it, ImportSource) and it.format in PARSERS)
+        return (it for it in finding.host_files(self._folders) if it.format in PARSERS)
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Note that files have changed."""
@@ -141,17 +151,6 @@ class Watcher:
         self._zones.once()
         if self._zones.done > before:
             self._tell(Indexed(None, self._zones.done - before))
-
-    def _watch_for(self, seconds: float) -> None:
-        folders = self._watched()
-        until = self._clock() + seconds
-        for changes in changes_in(
-            *folders, stop_event=self.stop, rust_timeout=LOOK_MS, yield_on_timeout=True, raise_interrupt=False
-        ):
-            self.changed(Path(path) for _, path in changes)
-            self.index_due()
-            if self._clock() > until and self._watched() != folders:
-                return
 
     def _watched(self) -> list[Path]:
         hosts = (folder for folders in self._folders.values() for folder in folders)

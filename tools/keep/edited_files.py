@@ -18,36 +18,39 @@ from memtape.tools.capture.writing import Writer
 
 
 class EditedFiles(ABC):
-    """The files of one kind (`of`) in one scope. The caller holds the right to import into the home."""
+    """The files of one kind (`of`) in one scope, by path with the stamp of each.
 
-    def __init__(self, worker: Worker, home: Home, log: Log, scope: str, of: str = "") -> None:
-        self._worker, self._home, self._log, self._scope = worker, home, log, scope
+    The caller holds the right to import into the home.
+    """
+
+    def __init__(
+        self, worker: Worker, home: Home, log: Log, scope: str, stamps: dict[str, Stamp], of: str = ""
+    ) -> None:
+        self._worker, self._home, self._log, self._scope, self._stamps = worker, home, log, scope, stamps
         self._vault, self._files = Vault(home), ScopeFiles(home, scope)
-        self._notes = ZoneNotes(home, scope, of)
+        self._notes = ZoneNotes(home, log, scope, of)
         self._writer = Writer(home, log, scope=scope, origin="user")
         self._writer.session = None
 
-    def take(self, stamps: dict[str, Stamp]) -> None:
+    def take(self) -> None:
         """Read the files with a changed stamp, append their events, and tell the problems of all files."""
-        kept, notes = self._notes.read(self._log), dict[str, PageNote]()
-        for path, stamp in stamps.items():
+        kept, notes = self._notes.pages, dict[str, PageNote]()
+        for path, stamp in self._stamps.items():
             if (before := kept.get(path)) is not None and before.stamp == stamp:
                 notes[path] = before
             elif (page := self._files.page(path)) is not None:
-                notes |= self._read(path, page, before, stamps)
-        self._end(stamps)
+                notes |= self._read(path, page, before)
+        self._end()
         if notes != kept:
-            self._notes.write(self._log, notes)
+            self._notes.write(notes)
         for problem in (problem for note in notes.values() for problem in note.problems):
             self._worker.note(problem)
 
     @abstractmethod
-    def _read(
-        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
-    ) -> dict[str, PageNote]:
+    def _read(self, path: str, page: PageBytes, before: PageNote | None) -> dict[str, PageNote]:
         """Append the events of a file, and return the note by path: the new path of a renamed file."""
 
-    def _end(self, stamps: dict[str, Stamp]) -> None:  # noqa: B027 (most kinds have nothing left to do)
+    def _end(self) -> None:  # noqa: B027 (most kinds have nothing left to do)
         """Do the rest of a taking, after the last file."""
 
     def _name(self, path: str) -> str:

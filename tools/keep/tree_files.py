@@ -2,12 +2,13 @@
 
 Files are read before pages are written. A file is compared with Memtape's last version of it: only the
 person's changes are appended. All changes of a file are appended at once, under ids derived from its content;
-after that the file may be replaced. Unusable files are kept beside, and reported.
+after that the file may be replaced. Unusable files are kept beside, and reported. Files of an imported folder
+make their events here too (`PageEvents`, `changes_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,14 +16,15 @@ from msgspec.structs import replace
 
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.errors import Denied, InvalidEvent
-from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked
-from memtape.schemas.ids import ROOT, digest_of, root_id, slug_of
+from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.ids import ID_PATTERN, ROOT, derived_id, digest_of, root_id, slug_of
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
 from memtape.schemas.rows import TreePage
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import TREE_FOLDER, PageBytes, PageNote, Stamp
 from memtape.sinks.page_markdown import body_of, index_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
@@ -30,8 +32,9 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.keep.edited_files import EditedFiles
-from memtape.tools.keep.page_changes import PageEvents, changes_of, target_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "pages"
@@ -43,39 +46,149 @@ LOST_VERSION = "the log lacks the text that stood there, since it is not as it w
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 
 
-class _Due(NamedTuple):
-    """A file that a person changed or made: its path, given name, stamp, bytes and parsed content."""
+Links = tuple[tuple[str, str], ...]
+PageChange = tuple[Edited, tuple[Linked, ...]]
+"""An edit, and the links that were made or ended."""
+
+
+class PageEvents:
+    """Makes the events of files of pages, from one source, in a scope."""
+
+    def __init__(self, writer: Writer, scope: str, source: str) -> None:
+        self._writer, self._scope, self._source = writer, scope, source
+
+    def captured(self, text: str, slug: str, native: str, modified_ns: int) -> Event:
+        """Return the capture of a page's text. Raises `InvalidEvent` and `Denied`."""
+        at = min(modified_ns // 1_000, now_us())
+        path = slug if slug not in ("", ROOT) else None
+        line = Line(text=text, kind="page", path=path, source=self._source, native_id=native,
+                    scope=self._scope, at=at)  # fmt: skip
+        (event,) = self._writer.events_of(line, {})
+        check_admissible(event)
+        return event
+
+    def made(self, body: Edited | Linked, native: str) -> Event | None:
+        """Return the event of an edit or a link, None for an edit of nothing. Raises `InvalidEvent`."""
+        if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
+            return None
+        type, refs = ("edited", refs_of_edit(body)) if isinstance(body, Edited) else ("linked", ())
+        id = derived_id(type, self._scope, self._source, native)
+        event = self._writer.made(type, body, self._scope, refs, id)
+        check_admissible(event)
+        return event
+
+
+def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageChange:
+    """Return the changes of front matter against the written page; `written` is None for a new page.
+
+    A removed name ends a person's edit; a value taken from the text by Memtape is no change.
+    """
+    row = None if written is None else written.row
+    if written is None or row is None:
+        edit = replace(
+            NO_EDIT,
+            title=fields.title or None,
+            summary=fields.summary or None,
+            hints=fields.hints or None,
+            refs=fields.refs or None,
+            rest=fields.rest or None,
+        )
+        return edit, _links((), fields.links, "", scope)
+    page = page_of(scope, row.id)
+    assert page is not None
+    edit = replace(
+        NO_EDIT,
+        title=_said(fields.title, row.title, page, "title"),
+        summary=_said(fields.summary, row.summary, page, "summary"),
+        hints=_listed(fields.hints, row.hints),
+        refs=_listed(fields.refs, row.refs),
+        rest=None if fields.rest.strip("\n") == written.rest.strip("\n") else fields.rest,
+        slug=fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None,
+    )
+    before = [(CHILD, it.name) for it in written.children] + [(it.relation, it.name) for it in written.edges]
+    before.sort(key=lambda link: link[0] != CHILD)
+    return edit, _links(tuple(before), fields.links, row.id, scope)
+
+
+def _said(now: str | None, before: str, page: Page, name: str) -> str | None:
+    """Return a text that a person set or removed (empty), None if unchanged."""
+    if now is None or not now.strip():
+        return "" if page.told(name, "") else None
+    return None if one_line(now) == one_line(before) else now
+
+
+def _listed(now: tuple[str, ...] | None, before: tuple[str, ...]) -> tuple[str, ...] | None:
+    return None if tuple(map(one_line, now or ())) == tuple(map(one_line, before)) else now or ()
+
+
+def _links(before: Links, now: Links, id: str, scope: Scope) -> tuple[Linked, ...]:
+    """Return the ended and the new links; reordered children are linked again from the first moved one."""
+    had, has = dict.fromkeys(before), dict.fromkeys(now)
+    kept_before, kept_now = [it for it in had if it in has], [it for it in has if it in had]
+    ended, begun = [it for it in had if it not in has], [it for it in has if it not in had]
+    children = [it for it in kept_before if it[0] == CHILD], [it for it in kept_now if it[0] == CHILD]
+    if children[0] != children[1]:
+        same = next(n for n, pair in enumerate(zip(*children, strict=True)) if pair[0] != pair[1])
+        ended += children[0][same:]
+        begun = [*children[1][same:], *begun]
+    said = [(it, False) for it in ended] + [(it, True) for it in begun]
+    return tuple(_link(id, relation, name, scope, on=on) for (relation, name), on in said)
+
+
+def _link(id: str, relation: str, name: str, scope: Scope, *, on: bool) -> Linked:
+    if name == ROOT:
+        return Linked(id=id, on=on, relation=relation, slug=None, to=root_id(scope.name))
+    is_id = re.match(ID_PATTERN, name) is not None
+    return Linked(id=id, on=on, relation=relation, slug=None if is_id else name, to=name if is_id else None)
+
+
+class PageEdit(NamedTuple):
+    """A file that a person changed or made: its path, given name, slug, stamp, bytes and parsed content.
+
+    `problems` grows by the parts that cannot be taken, a clause each.
+    """
 
     path: str
     given: str
+    slug: str
     stamp: Stamp
     data: bytes
     read: PageFile
+    problems: list[str]
 
 
 class TreeFiles(EditedFiles):
     """The files of the tree of one scope, as they are read once."""
 
-    def __init__(self, worker: Worker, home: Home, log: Log, scope: str) -> None:
-        super().__init__(worker, home, log, scope, TREE_FOLDER)
+    def __init__(self, worker: Worker, home: Home, log: Log, scope: str, stamps: dict[str, Stamp]) -> None:
+        super().__init__(worker, home, log, scope, stamps, TREE_FOLDER)
         self._number = partition_of(scope, log.partitions)
-        self._known, self._strayed = self._files.known(), self._notes.strayed(log)
+        self._known = self._files.known()
         self._events = PageEvents(self._writer, scope, SOURCE)
         self._again = False
 
-    def _read(
-        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
-    ) -> dict[str, PageNote]:
+    def _read(self, path: str, page: PageBytes, before: PageNote | None) -> dict[str, PageNote]:
         if not self._files.is_read(path, page.data, self._known):
-            return self._taken(path, page.stamp, page.data, stamps)
-        lost = self._kept_lost(path, page.data) if self._strayed else ()
-        stamp, problems = GIVES_WAY if lost else page.stamp, lost or self._still(before)
-        return {path: PageNote(stamp, texts=1, problems=problems)}
+            return self._taken(path, page.stamp, page.data)
+        if self._notes.is_strayed and self._is_lost(page_file(page.data).version):
+            # The author of the lost text cannot be told from a file, so nothing of the file is appended.
+            told = self._told(path, LOST_VERSION, self._files.keep_beside(path, page.data))
+            return {path: PageNote(GIVES_WAY, texts=1, problems=(told,))}
+        folder = self._home.scope_folder(self._scope)
+        problems = before.problems if before is not None else ()  # They last while the file kept beside does.
+        still = (it for it in problems if any((folder / name).exists() for name in it.split('"')[1::2]))
+        return {path: PageNote(page.stamp, texts=1, problems=tuple(still))}
 
-    def _end(self, stamps: dict[str, Stamp]) -> None:
+    def _end(self) -> None:
+        """Tell of deleted files, and have the files written again that nothing else writes."""
         for path in self._known:
-            if path.startswith(f"{TREE_FOLDER}/") and path not in stamps:
-                self._tell_deleted(path)
+            if not path.startswith(f"{TREE_FOLDER}/") or path in self._stamps or not self._now.pages.by_birth:
+                continue
+            page = self._now.pages.at(path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md"))
+            if page is not None and page.lives:
+                self._again = True
+                then = f"`memtape forget {page.id}` hides a page."
+                self._worker.note(f"{self._name(path)} was deleted and is written again; {then}")
         if self._again:
             self._vault.uncover(self._number)
 
@@ -95,43 +208,27 @@ class TreeFiles(EditedFiles):
         state: Partition = state_at(self._log, self._home.current(), self._number, offset)
         return state.scopes.get(self._scope) or Scope(self._scope)
 
-    def _kept_lost(self, path: str, data: bytes) -> tuple[str, ...]:
-        """Save a file's lost version beside it after the log went back, as to an older backup; return the
-        messages.
-
-        The author of the lost text cannot be told from a file, so nothing of the file is appended.
-        """
-        if not self._is_lost(page_file(data).version):
-            return ()
-        return (self._told(path, LOST_VERSION, self._files.keep_beside(path, data)),)
-
     def _is_lost(self, version: str | None) -> bool:
-        """Whether a version that a file was written from is not on the log."""
+        """Whether a version that a file was written from is not on the log, as after an older backup."""
         return version is not None and version not in self._log.known(self._scope, [version])
 
-    def _still(self, before: PageNote | None) -> tuple[str, ...]:
-        """Return the problems of a file saved beside, while the saved file exists."""
-        told = before.problems if before is not None else ()
-        folder = self._home.scope_folder(self._scope)
-        return tuple(it for it in told if any((folder / name).exists() for name in it.split('"')[1::2]))
-
-    def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
+    def _taken(self, path: str, stamp: Stamp, data: bytes) -> dict[str, PageNote]:
         """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
-        page, written = self._page_of(path, slug, data, stamps)
+        page = self._page_of(slug, data)
+        written = tree_page(self._before, path_of(page.slug)) if page is not None else None
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
         if wanted != slug and self._scope != GLOBAL:
             if not self._files.rename(path, path_of(wanted)):
                 return {path: PageNote(stamp, problems=(self._told(path, TAKEN_NAME.format(slug=wanted)),))}
             path, slug = path_of(wanted), wanted
-        due = _Due(path, given, stamp, data, page_file(data, None if written is None else index_of(written)))
-        problems, events = list(due.read.problems), list[Event]()
-        if self._scope == GLOBAL:
-            problems = [NO_OPERATOR]
-        elif page is None or written is None:
-            events = self._born(due, slug, problems)
-        else:
-            events = self._changed(due, slug, page, written, problems)
+        read, events = page_file(data, None if written is None else index_of(written)), list[Event]()
+        problems = [NO_OPERATOR] if self._scope == GLOBAL else list(read.problems)
+        edit = PageEdit(path, given, slug, stamp, data, read, problems)
+        if page is not None and written is not None and self._scope != GLOBAL:
+            events = self._changed(edit, page, written)
+        elif self._scope != GLOBAL:
+            events = self._born(edit)
         if page is None and not events:  # It is no page, and stays as it is.
             return {path: PageNote(stamp, problems=tuple(self._told(path, it) for it in problems))}
         beside = self._files.keep_beside(path, data) if problems else ""
@@ -147,92 +244,90 @@ class TreeFiles(EditedFiles):
         told = tuple(self._told(path, it, beside) for it in problems)
         return {path: PageNote(GIVES_WAY if beside else stamp, texts=1, problems=told)}
 
-    def _page_of(
-        self, path: str, slug: str, data: bytes, stamps: dict[str, Stamp]
-    ) -> tuple[Page | None, TreePage | None]:
-        """Return the page of a file, and Memtape's last version of it; none for a new page.
+    def _page_of(self, slug: str, data: bytes) -> Page | None:
+        """Return the living page of a file, None for a new page.
 
         A file with the id of a page whose own file is gone was renamed.
         """
         before, id = self._before, page_file(data).id
-        if not before.pages.by_birth:
-            return None, None
-        page = before.pages.at(slug)
-        named = page_of(before, id) if id is not None else None
-        is_renamed = named is not None and named is not page and path_of(named.slug) not in stamps
-        if is_renamed and (page is None or not page.lives):
-            page = named
+        page = before.pages.at(slug) if before.pages.by_birth else None
         if page is None or not page.lives:
-            return None, None
-        return page, tree_page(before, path_of(page.slug))
+            page = page_of(before, id) if id is not None and before.pages.by_birth else None
+            page = page if page is not None and path_of(page.slug) not in self._stamps else None
+        return page if page is not None and page.lives else None
 
-    def _born(self, due: _Due, slug: str, problems: list[str]) -> list[Event]:
+    def _born(self, edit: PageEdit) -> list[Event]:
         """Return the events of a new page: its text, front matter and place."""
-        text = due.read.text
+        text = edit.read.text
         if text is None or not text.strip():
-            problems += ["it has no text; nothing was taken from it"] if text is not None else []
+            edit.problems.extend(["it has no text; nothing was taken from it"] if text is not None else [])
             return []
-        native = f"{slug}#{self._offset}#{_digest(text)}"
-        captured = self._captured(due, text, slug, native, problems)
+        captured = self._captured(edit, text, edit.slug, f"{edit.slug}#{self._offset}#{_digest(text)}")
         if captured is None:
             return []
-        fields = due.read.fields
-        edit, links = changes_of(None, fields or Fields(), self._before)
-        edit = replace(edit, id=captured.id)
-        if due.given != due.path and edit.title is None and not text.startswith("# "):
-            edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
-        parent = next(self._above(slug), root_id(self._scope))
+        change, links = changes_of(None, edit.read.fields or Fields(), self._before)
+        change = replace(change, id=captured.id)
+        if edit.given != edit.path and change.title is None and not text.startswith("# "):
+            change = replace(change, title=edit.given.rpartition("/")[2].removesuffix(".md"))
+        parent, above = root_id(self._scope), edit.slug
+        while "/" in above:  # The page with the longest slug that this one begins with.
+            above = above.rpartition("/")[0]
+            page = self._now.pages.at(above)
+            if page is not None and page.lives:
+                parent = page.id
+                break
         child = Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)
-        bodies: list[Edited | Linked] = [edit, child]
-        bodies += [replace(link, id=captured.id) for link in links]
-        return [captured, *self._made(due, bodies, slug, problems)]
+        return [captured, *self._made(edit, [change, child, *(replace(it, id=captured.id) for it in links)])]
 
-    def _changed(self, due: _Due, slug: str, page: Page, was: TreePage, problems: list[str]) -> list[Event]:
+    def _changed(self, edit: PageEdit, page: Page, was: TreePage) -> list[Event]:
         """Return the events of a person's changes to a page's file, which `was` so, or its name."""
-        read, row, events = due.read, was.row, list[Event]()
+        read, row, events = edit.read, was.row, list[Event]()
         assert row is not None
         is_lost = self._is_lost(read.version)
         base = row.version if is_lost else read.version or row.version
         is_other = read.changed or is_lost
-        shown = _body(body_of(was.text, row.origin))
-        is_changed = is_other and read.text is not None and _body(read.text) != shown
-        if read.text is not None and is_changed and _says(read.text, page, problems):
-            native = f"{page.id}#{base}#{_digest(read.text)}"
-            captured = self._captured(due, read.text, page.slug, native, problems)
+        shown = body_of(was.text, row.origin).strip("\n").rstrip()
+        is_changed = read.text is not None and is_other and read.text.strip("\n").rstrip() != shown
+        if read.text is not None and is_changed and not read.text.strip():  # An empty text hides nothing.
+            if page.slug != ROOT:
+                edit.problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
+        elif read.text is not None and is_changed:
+            captured = self._captured(edit, read.text, page.slug, f"{page.id}#{base}#{_digest(read.text)}")
             if captured is not None:
                 by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
-                events += [captured, *self._made(due, [by], slug, problems)]
-        usable = read.fields if read.fields is not None and not read.fields.problems else None
-        edit, links = (NO_EDIT, ()) if usable is None else changes_of(was, usable, self._before)
-        if slug != page.slug and page.slug != ROOT:
-            edit = replace(edit, slug=slug)
-        return events + self._made(due, [replace(edit, id=page.id), *links], slug, problems)
+                events += [captured, *self._made(edit, [by])]
+        change, links = NO_EDIT, tuple[Linked, ...]()
+        if read.fields is not None and not read.fields.problems:
+            change, links = changes_of(was, read.fields, self._before)
+        if edit.slug != page.slug and page.slug != ROOT:
+            change = replace(change, slug=edit.slug)
+        return events + self._made(edit, [replace(change, id=page.id), *links])
 
-    def _captured(self, due: _Due, text: str, slug: str, native: str, problems: list[str]) -> Event | None:
+    def _captured(self, edit: PageEdit, text: str, slug: str, native: str) -> Event | None:
         """Return the capture of a text, None for a text unfit for the log."""
         try:
-            event = self._events.captured(text, slug, native, due.stamp[2])
+            event = self._events.captured(text, slug, native, edit.stamp[2])
         except (InvalidEvent, Denied) as error:
             hint = getattr(error, "hint", "")
-            problems.append(f"its text was not taken: {one_line(str(error))} {hint}".strip())
+            edit.problems.append(f"its text was not taken: {one_line(str(error))} {hint}".strip())
             return None
         if without_private(text) != text:
-            problems.append("its private part was left out")
+            edit.problems.append("its private part was left out")
         return event
 
-    def _made(self, due: _Due, bodies: list[Edited | Linked], slug: str, problems: list[str]) -> list[Event]:
+    def _made(self, edit: PageEdit, bodies: list[Edited | Linked]) -> list[Event]:
         """Return the events of bodies that say something and may stand on the log."""
         events = []
         for number, body in enumerate(bodies):
             if why := self._refused(body):
-                problems.append(why)
+                edit.problems.append(why)
                 continue
             by = "by" if isinstance(body, Edited) and body.by is not None else ""
-            of = f"{bodies[0].id}#{slug}#{self._offset}#{_digest(due.data)}#{number}#{by}"
+            of = f"{bodies[0].id}#{edit.slug}#{self._offset}#{_digest(edit.data)}#{number}#{by}"
             try:
                 events.append(self._events.made(body, of))
             except InvalidEvent as error:
-                problems.append(one_line(str(error)))
+                edit.problems.append(one_line(str(error)))
         return [event for event in events if event is not None]
 
     def _refused(self, body: Edited | Linked) -> str:
@@ -245,7 +340,8 @@ class TreeFiles(EditedFiles):
             return told if is_other else ""
         if not isinstance(body, Linked) or not body.on or not scope.pages.by_birth:
             return ""
-        page, target = page_of(scope, body.id), target_of(scope, body)
+        page = page_of(scope, body.id)
+        target = page_of(scope, body.to) if body.to is not None else scope.pages.at(body.slug or "")
         if target is None or page is None:
             return ""
         name = target.slug or target.id
@@ -255,24 +351,6 @@ class TreeFiles(EditedFiles):
             return f"it would stand below itself with {name} as its child, which was not taken"
         return ""
 
-    def _above(self, slug: str) -> Iterator[str]:
-        """Yield the ids of the pages whose slug is a prefix of the slug, the longest first."""
-        while "/" in slug:
-            slug = slug.rpartition("/")[0]
-            page = self._now.pages.at(slug)
-            if page is not None and page.lives:
-                yield page.id
-
-    def _tell_deleted(self, path: str) -> None:
-        slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
-        page = self._now.pages.at(slug) if self._now.pages.by_birth else None
-        if page is None or not page.lives:
-            return
-        self._again = True
-        self._worker.note(
-            f"{self._name(path)} was deleted and is written again; `memtape forget {page.id}` hides a page."
-        )
-
     @property
     def _offset(self) -> int:
         mark = self._vault.mark(self._scope)
@@ -281,18 +359,6 @@ class TreeFiles(EditedFiles):
     def _told(self, path: str, problem: str, beside: str = "") -> str:
         kept = f' The file as it was is kept as "{beside}": mend that, put it in its place, or delete it.'
         return f"{self._name(path)}: {problem}.{kept if beside else ''}"
-
-
-def _body(text: str) -> str:
-    return text.strip("\n").rstrip()
-
-
-def _says(text: str, page: Page, problems: list[str]) -> bool:
-    """Whether a text may be a page's; an empty one hides nothing."""
-    if text.strip() or page.slug == ROOT:
-        return bool(text.strip())
-    problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
-    return False
 
 
 def _digest(said: str | bytes) -> str:

@@ -22,7 +22,7 @@ from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.page_files import PageBytes, PageNote, ScopeFiles, Stamp
+from memtape.sinks.page_files import TREE_FOLDER, PageBytes, PageNote, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
@@ -69,16 +69,13 @@ class Zones(Worker):
             is_seen = self._seen.get(scope) == (stamps, tree)
             if not is_seen and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.lock("imports"):
-                    _ScopeZones(self, self._home, self.log, scope).take(stamps)
-                    if tree or files.has_tree():
-                        self._take_tree(scope, tree)
+                    _ScopeZones(self, self._home, self.log, scope, stamps).take()
+                    if tree or any(path.startswith(f"{TREE_FOLDER}/") for path in files.listed()):
+                        # It loads what folds a state, for which nobody who has no pages should wait.
+                        from memtape.tools.keep.tree_files import TreeFiles
+
+                        TreeFiles(self, self._home, self.log, scope, tree).take()
                 self._seen[scope] = stamps, tree
-
-    def _take_tree(self, scope: str, stamps: dict[str, Stamp]) -> None:
-        # It loads what folds a state, for which nobody who has no pages should wait.
-        from memtape.tools.keep.tree_files import TreeFiles
-
-        TreeFiles(self, self._home, self.log, scope).take(stamps)
 
     def failed(self, error: Exception) -> str:
         """Return the message for people about unreadable zones."""
@@ -90,9 +87,7 @@ class Zones(Worker):
 class _ScopeZones(EditedFiles):
     """The zones of one scope, as they are read once."""
 
-    def _read(
-        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
-    ) -> dict[str, PageNote]:
+    def _read(self, path: str, page: PageBytes, before: PageNote | None) -> dict[str, PageNote]:
         """Append a zone's new, returned and removed texts. An unreadable zone withdraws nothing."""
         found, problems, texts = parts(page.data), list[str](), list[_Text]()
         try:
@@ -133,8 +128,19 @@ class _ScopeZones(EditedFiles):
         if not texts and not said:
             return []
         on_log, erased = self._log.known(self._scope, list(now)), self._writer.erased_ids(self._scope)
-        new = [text for text in texts if text.id not in on_log and text.id not in erased]
-        events, problems = self._events(path, stamp, new)
+        events, problems = list[Event](), list[str]()
+        at, source = min(stamp[2] // 1_000, now_us()), zone_source(path)
+        for text in texts:
+            if text.id in on_log or text.id in erased:
+                continue
+            line = Line(text=text.text, kind="fact", source=source, native_id=text.native_id, at=at)
+            try:
+                made = self._writer.events_of(line, {})
+                for event in made:
+                    check_admissible(event)
+                events += made
+            except InvalidEvent as error:
+                problems.append(f"{self._name(path)}, line {text.line} of your zone: {error}")
         if events:
             self._log.append(events)
         gone = [id for id in said if id not in now and id not in erased]
@@ -146,20 +152,6 @@ class _ScopeZones(EditedFiles):
         self._worker.done += withdraw(self._writer, {self._scope: gone})
         return problems
 
-    def _events(self, path: str, stamp: Stamp, texts: list[_Text]) -> tuple[list[Event], list[str]]:
-        events, problems = list[Event](), list[str]()
-        at, source = min(stamp[2] // 1_000, now_us()), zone_source(path)
-        for text in texts:
-            line = Line(text=text.text, kind="fact", source=source, native_id=text.native_id, at=at)
-            try:
-                made = self._writer.events_of(line, {})
-                for event in made:
-                    check_admissible(event)
-                events += made
-            except InvalidEvent as error:
-                problems.append(f"{self._name(path)}, line {text.line} of your zone: {error}")
-        return events, problems
-
     def _said(self, path: str) -> list[str]:
         """Return the ids in effect of a page's zone: from the pages' state and later events on the log."""
         number = partition_of(self._scope, self._log.partitions)
@@ -168,7 +160,9 @@ class _ScopeZones(EditedFiles):
             mark = ScopeMark(self._scope, number, 0)
         said, shown = dict.fromkeys(mark.zones.get(path, ())), dict[str, None]()
         for slot in slots_between(self._log, number, mark.offset, end):
-            event = event_of(slot.payload) if _may_say(slot.payload) else None
+            # Most events need not be decoded to tell that they are no text of a zone, and show none.
+            may_say = zone_source("").encode() in slot.payload or b'"withdrawn"' in slot.payload
+            event = event_of(slot.payload) if may_say else None
             if event is not None and event.scope == self._scope:
                 said |= {event.id: None} if _is_from(event, path) else {}
                 shown |= dict.fromkeys(event.body.ids) if isinstance(event.body, Withdrawn) else {}
@@ -176,11 +170,6 @@ class _ScopeZones(EditedFiles):
             event = event_of(self._log.read(number, offset, 1)[0].payload)
             said |= {id: None} if event is not None and _is_from(event, path) else {}
         return list(said)
-
-
-def _may_say(payload: bytes) -> bool:
-    """Whether an event may be a text of a zone, or say that one holds; most need not be decoded to tell."""
-    return zone_source("").encode() in payload or b'"withdrawn"' in payload
 
 
 def _is_from(event: Event, path: str) -> bool:

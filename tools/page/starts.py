@@ -10,9 +10,9 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
-from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
+from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, note_of
 from memtape.tools.agents.mcp.server import INSTRUCTIONS
-from memtape.tools.agents.plugins import HOSTS, instructions
+from memtape.tools.agents.plugins import instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of
@@ -76,9 +76,9 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
     count, told = tokenizer().count, list[HostText]()
     note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
     for name, host in HOSTS.items():
-        at_prompt = begins_at_prompt(name)
+        at_prompt = HOSTS[name].begins_at_prompt
         wanted = "prompt" if at_prompt else "start"
-        event = next(event for event, action in ACTIONS[name].items() if action == wanted)
+        event = next(event for event, action in HOSTS[name].hooks.items() if action == wanted)
         printed = form_of(name, event, context.text, note).decode()
         tokens = count(given_in(context.text)) if printed else 0
         when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"

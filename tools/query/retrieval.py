@@ -77,6 +77,8 @@ OFFERED_FROM = 20
 """The number of best results among which the sure ones for a prompt are searched."""
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 """Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
+ReadyTexts = dict[tuple[str, Choice], PreparedTexts]
+"""The loaded texts of scopes, by scope and choice."""
 QueryVector = Callable[[str], NDArray[np.int16] | None]
 
 
@@ -98,7 +100,7 @@ class Retriever:
         self.log = log
         self.past = past
         self.dense = dense
-        self._ready: dict[tuple[str, Choice], PreparedTexts] = {}
+        self._ready: ReadyTexts = {}
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
@@ -372,13 +374,14 @@ class Retriever:
         for name in scopes_read(scope):
             self._get_ready(name)
 
-    def take_over(self, other: Retriever) -> None:
+    def take_over(self, ready: ReadyTexts) -> None:
         """Share the loaded texts of another retriever of the same home; neither changes them."""
-        self._ready |= other._ready
+        self._ready |= ready
 
-    def let_go(self) -> None:
-        """Hold nothing ready."""
-        self._ready.clear()
+    def let_go(self) -> ReadyTexts:
+        """Return the loaded texts, and hold none."""
+        ready, self._ready = self._ready, {}
+        return ready
 
     def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> PreparedTexts:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""

@@ -13,7 +13,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents.hosts import ACTIONS
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.doors.terminal import is_json, logged, printed_json, say
 from memtape.tools.verb import Failure, Output, Verb, said
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FREE = "0 takes a free port."
 GENERIC = "mcp"
 """Any host without a plugin."""
-CHOICES = (*ACTIONS, GENERIC)
+CHOICES = (*HOSTS, GENERIC)
 
 
 class ServedAddress(msgspec.Struct, frozen=True):
@@ -170,7 +170,7 @@ def connect(
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
     disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
     """
-    from memtape.tools.agents import connecting, plugins
+    from memtape.tools.agents import connecting
 
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
@@ -182,7 +182,7 @@ def connect(
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions}.", err=True)
     yield done
     if done.host:
-        about = plugins.HOSTS[done.host]
+        about = HOSTS[done.host]
         then = (about.then, about.waits, _offered(done.host), _meaning_told(Home(home)))
         yield from (f"$ {command}" for command in done.ran)
         yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
@@ -206,7 +206,7 @@ def _shown(home: Home, host: str) -> Connection:
         forms = plugins.server_forms(own, where)
         entry = {name: forms[name] for name in ("json", "toml", "command")}
         return msgspec.convert(entry | {"instructions": plugins.instructions()}, Connection)
-    steps = connecting.steps_of(home, host, plugins.HOSTS[host].install)
+    steps = connecting.steps_of(home, host, HOSTS[host].install)
     files = {path: data.decode() for path, data in plugins.plugin_files(host, own, where).items()}
     return Connection(commands=[shlex.join(words) for words in steps], files=files)
 
@@ -249,7 +249,6 @@ def disconnect(
         raise InvalidUse("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.plugins import HOSTS
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:

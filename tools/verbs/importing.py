@@ -167,7 +167,7 @@ def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, 
 
 def _sources(
     paths: Sequence[Path], everything: bool, given: ImportOptions
-) -> tuple[list[finding.ImportSource | finding.Unfit], list[Path]]:
+) -> tuple[list[finding.ImportSource], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
     from memtape.tools.importing.finding import host_files, memory_folders, named_files
 
@@ -215,7 +215,7 @@ def _project(scope: str | None) -> str | None:
     return check_scope(scope) if scope is not None else None
 
 
-def _size(source: finding.ImportSource | finding.Unfit) -> int:
+def _size(source: finding.ImportSource) -> int:
     try:
         return source.path.stat().st_size
     except OSError:

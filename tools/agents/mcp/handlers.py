@@ -31,7 +31,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.sessions import told_session
+from memtape.tools.agents.sessions import latest_of
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -105,13 +105,13 @@ class ServedMemory:
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
-                told = told_session(self.home, client.scope, self._host)
+                left = latest_of(self.home, self._host).read()
+                told = left[1] if isinstance(left, list) and left[0] == client.scope else ""
                 client.session = self._named or told or self._session
                 with self.ready.lent(client):
                     return action(client)
             except LogGone as error:
                 self._close()
-                self.ready.forget()
                 note_error(self.home, "mcp", error)
                 raise
 
@@ -153,15 +153,11 @@ class Handlers:
         self._likely = memory.scope or fallback or GLOBAL
         self._is_silent = False
 
-    async def initialized(self, ctx: Context, params: types.NotificationParams) -> None:
-        """Read the likely project at the session's start, before the first prompt waits for it."""
-        self._memory.ready.refresh(self._likely)
-
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """List the common tools, or all tools where the settings say so."""
-        # Since the protocol of 2026-07-28 clients do not say that they are initialized.
+        # Clients ask this first. So the likely project is read before the first prompt waits for it.
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
         tools = every_tool().items()
@@ -218,7 +214,9 @@ class Handlers:
             return project
         if project is None:
             raise MemtapeError(NO_PROJECT)
-        actor = memory.actor or _actor_of(ctx)
+        client = ctx.session.client_params  # The log keeps the client's own name as the actor.
+        said = visible(client.client_info.name[:MAX_ACTOR_CHARS]).strip() if client is not None else ""
+        actor = memory.actor or said or DEFAULT_ACTOR
         what = name if name in TOOLS else "other"  # In a log stands no word that a client has made up.
         began_ns = time.monotonic_ns()
         try:
@@ -278,10 +276,3 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
         ),
         _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
     )
-
-
-def _actor_of(ctx: Context) -> str:
-    """Return the client's own name; the log keeps it as the actor."""
-    params = ctx.session.client_params
-    name = params.client_info.name if params is not None else ""
-    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -61,7 +60,7 @@ TAKEN = b"taken\n"
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
     """Return the SDK's server with our tools and prompts, as `Handlers` answers them."""
     handlers = Handlers(memory, fallback)
-    server: Server[Any] = Server(
+    return Server(
         "memtape",
         version=__version__,
         title="Memtape",
@@ -71,10 +70,6 @@ def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
-    server.add_notification_handler(
-        "notifications/initialized", types.NotificationParams, handlers.initialized
-    )
-    return server
 
 
 def serve_stdio(memory: ServedMemory) -> None:
@@ -150,7 +145,8 @@ def _end(memory: ServedMemory) -> None:
 def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
     """Return the application: token first; for MCP then exact Host and Origin, and a body of at most 1 MiB.
 
-    The verbs over HTTP have a bound of their own (`doors.http`).
+    The verbs over HTTP, in the scope of the server or of the request, have a bound of their own
+    (`doors.http`).
     """
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
     app = make_server(memory).streamable_http_app(
@@ -163,7 +159,14 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
         ),
     )
 
-    verbs = _verbs_app(memory)
+    def ask(scope: str | None, action: Callable[[World], bytes]) -> bytes:
+        if memory.scope is None and scope is None:
+            raise MemtapeError("No project is named.", "Add ?scope=project:NAME to the address.")
+        if not _may_serve(scope):
+            raise MemtapeError(f"{scope} is not served here.", "Name a project, as project:NAME.")
+        return memory.do(scope or GLOBAL, memory.actor or HTTP_ACTOR, action)
+
+    verbs = verbs_app(ask)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not _is_admitted(scope, token.encode()):
@@ -173,19 +176,6 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
         await (verbs if is_verb else app)(scope, receive, send)
 
     return guarded
-
-
-def _verbs_app(memory: ServedMemory) -> ASGIApp:
-    """Return the application of the verbs as JSON, in the scope of the server or of the request."""
-
-    def ask(scope: str | None, action: Callable[[World], bytes]) -> bytes:
-        if memory.scope is None and scope is None:
-            raise MemtapeError("No project is named.", "Add ?scope=project:NAME to the address.")
-        if not _may_serve(scope):
-            raise MemtapeError(f"{scope} is not served here.", "Name a project, as project:NAME.")
-        return memory.do(scope or GLOBAL, memory.actor or HTTP_ACTOR, action)
-
-    return verbs_app(ask)
 
 
 def _is_admitted(scope: Scope, token: bytes) -> bool:
