@@ -21,8 +21,7 @@ from memtape.tools.verb import Asks, Verb, said
 
 if TYPE_CHECKING:
     from memtape.state.views.diff import Moved
-    from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.log_settings import Refolded
+    from memtape.tools.keep.embedding import EmbedderState, Refolded
     from memtape.tools.world import World
 
 SHOWN_PAIRS, SHOWN_CHARS = 20, 200
@@ -138,7 +137,7 @@ def refold(
     changes which captures are one memory, and all wordings of a memory are found.
     """
     check_kept(world.home, "A folding")
-    from memtape.tools.keep.log_settings import refold
+    from memtape.tools.keep.embedding import refold
 
     found = refold(world.home, world.log, fold, world.on_phase, dry_run=dry_run)
     if not dry_run:
