@@ -61,19 +61,17 @@ SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
 
 
-_DRIFTS = {
-    "next": "{coming} is to take over, and what runs here has {own}: start it again with"
-    f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
-    " `memtape admin embedder rollback`.",
-    "other": "The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
-    " set that one up and start again, or let this one take over: `memtape admin embedder set`.",
-}
-
-
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     """Return why the embedder with the key `own` embeds nothing, and the next step; empty if it does."""
     coming = settings.embedder_next or settings.embedder
-    return _DRIFTS.get(planned.drift, "").format(coming=coming, own=own)
+    drifts = {
+        "next": f"{coming} is to take over, and what runs here has {own}: start it again with"
+        f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
+        " `memtape admin embedder rollback`.",
+        "other": f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
+        " set that one up and start again, or let this one take over: `memtape admin embedder set`.",
+    }
+    return drifts.get(planned.drift, "")
 
 
 def open_embedder(
