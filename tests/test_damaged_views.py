@@ -159,7 +159,7 @@ def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
             mended.set()
 
     with Owner(home, log, note) as owner:
-        serving = threading.Thread(target=owner.serve, kwargs={"without": ("embed",)})
+        serving = threading.Thread(target=owner.serve)
         serving.start()
         damage(home, "turns", "data/*.lance", "emptied")
         home.current().note_damage(0)

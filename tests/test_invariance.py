@@ -137,10 +137,9 @@ def project(path: Path, row: Row) -> Row:
     steps = STEPS if row["mode"] == "incremental" else 1
     for step in range(steps):
         log.share = (step + 1, steps)
-        flows.EPOCH = timedelta(seconds=row["epoch_s"])
-        views, control = BuildViews(home, log), projector.control_of(home, once=True)
-        control.batch_events = row["batch"]
-        projector.project(views, control)
+        flows.EPOCH, flows.BATCH_EVENTS = timedelta(seconds=row["epoch_s"]), row["batch"]
+        views = BuildViews(home, log)
+        projector.project(views, projector.control_of(home, once=True))
         if views.take_doubts():  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
                 mend_vault(home, log, home.current(), number, end)

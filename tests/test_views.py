@@ -91,9 +91,8 @@ def test_one_log_gives_one_view_in_any_way_of_runs(
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
         monkeypatch.setattr(flows, "EPOCH", timedelta(seconds=epoch_s))
-        control = projector.control_of(home, once=True)
-        control.batch_events = batch
-        projector.project(BuildViews(home, log), control)
+        monkeypatch.setattr(flows, "BATCH_EVENTS", batch)
+        projector.project(BuildViews(home, log), projector.control_of(home, once=True))
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)

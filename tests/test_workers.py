@@ -27,7 +27,6 @@ from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify
-from memtape.tools.keep.workers import WORKERS
 
 WAIT_S = 300.0
 A = "project:a"
@@ -197,8 +196,7 @@ def serving(home: Home) -> Iterator[None]:
     """A projector that serves in a thread of its own; whatever ends it early fails the test."""
     ended: list[BaseException] = []
     started = threading.Event()
-    kinds = {name: kind for name, kind in WORKERS.items() if name != "embed"}
-    owner = Owner(home, EmbeddedLog(home.log_path, 2), kinds=kinds)
+    owner = Owner(home, EmbeddedLog(home.log_path, 2))
 
     def serve() -> None:
         try:

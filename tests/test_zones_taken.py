@@ -31,7 +31,6 @@ from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client
 from memtape.tools.importing.watching import QUIET_S, Watcher
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.workers import WORKERS
 from memtape.tools.keep.zones import Zones
 
 SCOPE = "project:a"
@@ -258,8 +257,7 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
 
 
 def test_a_run_that_stays_takes_what_is_saved_meanwhile_and_writes_the_page(home: Home, page: Path) -> None:
-    kinds = {name: kind for name, kind in WORKERS.items() if name != "embed"}
-    with Client(home.path, scope=SCOPE) as client, Owner(home, client.log, kinds=kinds) as owner:
+    with Client(home.path, scope=SCOPE) as client, Owner(home, client.log) as owner:
         thread = threading.Thread(target=owner.serve)
         thread.start()
         try:

@@ -27,10 +27,7 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
-from memtape.tools.keep.embedding import EmbedderState
-from memtape.tools.keep.log_settings import (
-    Refolded,
-)
+from memtape.tools.keep.embedding import EmbedderState, Refolded
 from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.verify import Verification

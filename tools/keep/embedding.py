@@ -1,5 +1,5 @@
 """Embedding by a home's owner: the choice of the embedder, its takeover from another, its state, and the work
-itself.
+itself; and refolding, whose preview applies the folding rules to a state that serves no reader.
 
 A machine's embedder is an effect; `state/vectors/choice.py` decides its consequences for the log. Vectors
 of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,10 @@ from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.schemas.events import make_configured
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import many
@@ -33,6 +36,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
+from memtape.state.core.partition import evolve
 from memtape.state.vectors.choice import (
     EmbedderPlan,
     before_that,
@@ -42,29 +46,32 @@ from memtape.state.vectors.choice import (
     wants_dense,
     with_next,
 )
+from memtape.state.views.diff import Moved, folds_of, moved
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.states import state_at
 
 BATCH_TEXTS = 128
+Folding = Literal["on", "off"]
+NO_FOLDS = -1
+"""The cosine by which nothing folds, see `fold_cosine_hundredths`."""
 TEXTS_PER_S = 70
 """So many texts get a vector from MiniLM on one core."""
 SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
 
 
-_DRIFTS = {
-    "next": "{coming} is to take over, and what runs here has {own}: start it again with"
-    f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
-    " `memtape admin embedder rollback`.",
-    "other": "The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
-    " set that one up and start again, or let this one take over: `memtape admin embedder set`.",
-}
-
-
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     """Return why the embedder with the key `own` embeds nothing, and the next step; empty if it does."""
     coming = settings.embedder_next or settings.embedder
-    return _DRIFTS.get(planned.drift, "").format(coming=coming, own=own)
+    drifts = {
+        "next": f"{coming} is to take over, and what runs here has {own}: start it again with"
+        f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
+        " `memtape admin embedder rollback`.",
+        "other": f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
+        " set that one up and start again, or let this one take over: `memtape admin embedder set`.",
+    }
+    return drifts.get(planned.drift, "")
 
 
 def open_embedder(
@@ -369,3 +376,57 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
 def minutes_for(texts: int) -> int:
     """Return in about how many minutes so many texts get a vector from MiniLM."""
     return round(texts / TEXTS_PER_S / 60)
+
+
+class Refolded(msgspec.Struct, frozen=True, kw_only=True):
+    """The changes of a refold: the numbers of absorbed and of separated memories, and the pairs.
+
+    `embedder` decides, and `folding` says whether anything folds afterwards. `done` is false for a trial.
+    `revision` is the revision of the settings on the log afterwards.
+    """
+
+    done: bool
+    revision: int
+    embedder: str
+    folding: bool
+    together: int
+    apart: int
+    pairs: tuple[Moved, ...]
+
+
+def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
+    """Return the changes of a refold, folding on, off or unchanged; append the settings unless `dry_run`.
+
+    The views follow at their next projection.
+    """
+
+    def change(now: Settings) -> Settings:
+        cosine = now.fold_cosine_hundredths  # A default cosine, and a cosine that a person chose, stay.
+        if fold == "off":
+            cosine = NO_FOLDS
+        elif fold == "on" and cosine < 0:
+            cosine = Settings().fold_cosine_hundredths
+        return msgspec.structs.replace(now, refolded=now.refolded + 1, fold_cosine_hundredths=cosine)
+
+    settings, ends = change(settings_on(log)), log.ends()
+    pairs: list[Moved] = []
+    for number, end in enumerate(ends):
+        on_phase("comparing", sum(ends[:number]), sum(ends))
+        state = state_at(log, home.current(), number, end)
+        before = {name: folds_of(scope) for name, scope in state.scopes.items()}
+        id = derived_id("refold", None, None, str(number))
+        evolve(state, make_configured(log.log_id, log.partitions, settings, state.revision + 1, 0, id), end)
+        for name, scope in sorted(state.scopes.items()):
+            pairs += moved(name, before[name], folds_of(scope))
+    on_phase("comparing", sum(ends), sum(ends))
+    if not dry_run:
+        configure(log, change)
+    return Refolded(
+        done=not dry_run,
+        revision=configured_on(log)[-1].revision,
+        embedder=settings.embedder,
+        folding=settings.fold_cosine_hundredths >= 0,
+        together=sum(pair.change == "together" for pair in pairs),
+        apart=sum(pair.change == "apart" for pair in pairs),
+        pairs=tuple(pairs),
+    )

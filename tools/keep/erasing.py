@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from memtape.flows.workers.worker import OnNote
+from memtape.flows.workers.worker import OnNote, OnProgress
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
@@ -370,11 +370,7 @@ def needles_of(
 
 
 def search(
-    home: Home,
-    log: Log,
-    needles: Needles,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-    unfinished: str = "",
+    home: Home, log: Log, needles: Needles, on_progress: OnProgress, unfinished: str = ""
 ) -> FileSearch:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers.
 

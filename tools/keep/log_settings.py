@@ -1,32 +1,19 @@
-"""Settings that people change on a log: those of aging, the states of retrievers, and refolding.
-
-The folding rules are in `state`; the preview of a refold applies them to a state that serves no reader.
-"""
+"""Settings that people change on a log: those of aging, and the states of retrievers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import make_configured
-from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import ORDINARY, State, recipe_of
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import OnPhase
 from memtape.schemas.settings import Settings
-from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
-from memtape.state.core.partition import evolve
-from memtape.state.views.diff import Moved, folds_of, moved
-from memtape.tools.keep.states import state_at
 
-Folding = Literal["on", "off"]
-NO_FOLDS = -1
-"""The cosine by which nothing folds, see `fold_cosine_hundredths`."""
 KEYS = (
     "lifecycle",
     "mid_after_days",
@@ -117,57 +104,3 @@ def set_state(log: Log, name: str, state: State, percent: int | None) -> Setting
         return msgspec.structs.replace(now, retrievers=states, shadow_percent=share)
 
     return configure(log, change)
-
-
-class Refolded(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes of a refold: the numbers of absorbed and of separated memories, and the pairs.
-
-    `embedder` decides, and `folding` says whether anything folds afterwards. `done` is false for a trial.
-    `revision` is the revision of the settings on the log afterwards.
-    """
-
-    done: bool
-    revision: int
-    embedder: str
-    folding: bool
-    together: int
-    apart: int
-    pairs: tuple[Moved, ...]
-
-
-def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
-    """Return the changes of a refold, folding on, off or unchanged; append the settings unless `dry_run`.
-
-    The views follow at their next projection.
-    """
-
-    def change(now: Settings) -> Settings:
-        cosine = now.fold_cosine_hundredths  # A default cosine, and a cosine that a person chose, stay.
-        if fold == "off":
-            cosine = NO_FOLDS
-        elif fold == "on" and cosine < 0:
-            cosine = Settings().fold_cosine_hundredths
-        return msgspec.structs.replace(now, refolded=now.refolded + 1, fold_cosine_hundredths=cosine)
-
-    settings, ends = change(settings_on(log)), log.ends()
-    pairs: list[Moved] = []
-    for number, end in enumerate(ends):
-        on_phase("comparing", sum(ends[:number]), sum(ends))
-        state = state_at(log, home.current(), number, end)
-        before = {name: folds_of(scope) for name, scope in state.scopes.items()}
-        id = derived_id("refold", None, None, str(number))
-        evolve(state, make_configured(log.log_id, log.partitions, settings, state.revision + 1, 0, id), end)
-        for name, scope in sorted(state.scopes.items()):
-            pairs += moved(name, before[name], folds_of(scope))
-    on_phase("comparing", sum(ends), sum(ends))
-    if not dry_run:
-        configure(log, change)
-    return Refolded(
-        done=not dry_run,
-        revision=configured_on(log)[-1].revision,
-        embedder=settings.embedder,
-        folding=settings.fold_cosine_hundredths >= 0,
-        together=sum(pair.change == "together" for pair in pairs),
-        apart=sum(pair.change == "apart" for pair in pairs),
-        pairs=tuple(pairs),
-    )

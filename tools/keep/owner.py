@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
@@ -31,9 +30,6 @@ from memtape.tools.keep.rebuild import (
     scrub,
 )
 from memtape.tools.keep.workers import WORKERS, WorkerKind
-
-if TYPE_CHECKING:
-    from memtape.flows.views import Control
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
@@ -66,7 +62,8 @@ class Owner:
         self._workers = workers
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.lock("projector")
-        self._control: Control | None = None
+        self._ends = threading.Event()
+        """Set where the flow is to end, or ends by itself."""
         self._seen: BuildViews | None = None
         self._kinds = kinds
         self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
@@ -112,10 +109,10 @@ class Owner:
         self._mend(on_phase)
         self._catch_up("before")
         events = self._run_or_mend(True, on_progress)
-        while self._has_stopped_itself:
+        while self._ends.is_set() and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
             more = self._run(True, on_progress)
-            if not more and self._has_stopped_itself:
+            if not more and self._ends.is_set() and not self._stopped:
                 self._log.check()  # The erasure is on the log, and the log does not name it.
                 raise MemtapeError(
                     "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew."
@@ -175,8 +172,8 @@ class Owner:
         return events
 
     def _pause(self) -> None:
-        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._control is not None:
-            self._control.stopping.set()
+        if self._is_wanted() or damaged_views(self._home, self._log):
+            self._ends.set()
 
     def _is_wanted(self) -> bool:
         return self._home.lock("turn").holder() is not None
@@ -215,24 +212,20 @@ class Owner:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
         self._stopped = True
         self._stop_workers()
-        if self._control is not None:
-            self._control.stopping.set()
+        self._ends.set()
 
     def _run(self, once: bool, on_progress: OnProgress | None = None) -> int:
-        views, self._control = self._look(), control_of(self._home, once=once)
+        views, control = self._look(), control_of(self._home, once=once)
+        control.stopping = self._ends
+        self._ends.clear()
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:
-            return project(views, self._control, on_progress, workers=self._workers)
+            return project(views, control, on_progress, workers=self._workers)
         finally:
             self._seen = None
             for doubt in views.take_doubts():
                 self._on_note(doubt)
-
-    @property
-    def _has_stopped_itself(self) -> bool:
-        """Whether the flow ended before the end of the log, and nobody asked for that."""
-        return self._control is not None and self._control.stopping.is_set() and not self._stopped
 
     def _look(self) -> BuildViews:
         """Return the served views, read anew if they were written or another build has taken over."""

@@ -217,12 +217,11 @@ def _project_leased(orders: Orders, send: Callable[[object], None]) -> Report:
         views.go_by(orders.bases)
         control = control_of(home, once=orders.once)
         obey(lambda line: control.stopping.set())
-
-        def report(done: int) -> None:
-            send(Report(read=done, stopping=control.stopping.is_set()))
-
-        read = project(views, control, report, partitions=numbers)
-        return Report(read=read, stopping=control.stopping.is_set(), doubts=tuple(views.take_doubts()))
+        stops = control.stopping.is_set
+        read = project(
+            views, control, lambda done: send(Report(read=done, stopping=stops())), partitions=numbers
+        )
+        return Report(read=read, stopping=stops(), doubts=tuple(views.take_doubts()))
 
 
 if __name__ == "__main__":

@@ -53,14 +53,7 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
     hidden: int = 0
 
 
-def plan(
-    writer: Writer,
-    tags: Sequence[str],
-    before: int,
-    *,
-    every: bool = False,
-    on_progress: OnProgress = lambda done, total: None,
-) -> Pruned:
+def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool, on_progress: OnProgress) -> Pruned:
     """Return the captures to be forgotten in the writer's scope, or in `every` one.
 
     Raises `MemtapeError` without a tag. Memories derived only from such captures are forgotten too. `global`

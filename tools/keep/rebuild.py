@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Collection
+from functools import partial
 
 import msgspec
 
@@ -74,11 +75,8 @@ def rebuild(
     began = time.perf_counter_ns()
     total = sum(log.ends())
     build = _made(home, log, on_phase, workers, partitions)
-
-    def verified(done: int) -> None:
-        on_phase("verifying", done, total)
-
-    verdict = verify(home, log, build=build, only=partitions, on_progress=verified)
+    told = partial(on_phase, "verifying")
+    verdict = verify(home, log, build=build, only=partitions, on_progress=lambda done: told(done, total))
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -116,8 +114,7 @@ def _made(home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Col
     """Return a new build of some partitions, by default all, with the rest taken over from the served one."""
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
-    total = sum(log.ends())
-    served = home.current()
+    total, served = sum(log.ends()), home.current()
     build = home.build(served.number + 1)
     if BuildViews(home, log, build).unreadable():
         build.discard()  # What was begun before cannot be gone on with.
@@ -125,11 +122,8 @@ def _made(home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Col
         if partitions is not None and number not in partitions:
             build.adopt(served, number)
     views = BuildViews(home, log, build, vault=False)
-
-    def projected(done: int) -> None:
-        on_phase("projecting", done, total)
-
-    project(views, control_of(home, once=True), projected, workers=workers)
+    told = partial(on_phase, "projecting")
+    project(views, control_of(home, once=True), lambda done: told(done, total), workers=workers)
     return build
 
 
@@ -209,8 +203,7 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     for number, watermark in enumerate(views.watermarks):
         if watermark is None or views.strayed[number]:
             continue  # Nothing to lose: this shard is made anew anyway.
-        changed = changed_rules(watermark.rules)
-        if changed:
+        if changed := changed_rules(watermark.rules):
             return f"the rules have changed ({', '.join(changed)})"
         try:
             has_any = watermark.counters.dead_letters > 0

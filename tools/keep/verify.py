@@ -79,7 +79,7 @@ def verify(
     *,
     build: Build | None = None,
     only: Collection[int] | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda done: None,
 ) -> Verification:
     """Replay the log up to the views' watermarks and compare, or for `only` some partitions.
 
@@ -109,8 +109,7 @@ def verify(
             expected = {place: it for place, it in expected.items() if place[0] != "vault"}
         differences += _compare(expected, views)
         done += views.offset
-        if on_progress is not None:
-            on_progress(done)
+        on_progress(done)
     if vault is not None and only is None:
         # Foreign files are no error.
         strays = (name for name in vault.scopes() if name not in scopes)

@@ -26,8 +26,7 @@ from memtape.tools.verb import Failure, Output, Verb, inside, said
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
     from memtape.tools.keep.consolidating import Consolidated
-    from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.log_settings import Refolded
+    from memtape.tools.keep.embedding import EmbedderState, Refolded
     from memtape.tools.world import World
 
 SHOWN_PAIRS, PAIR_CHARS = 20, 200
@@ -157,7 +156,7 @@ def refold(
     changes which captures are one memory, and all wordings of a memory are found.
     """
     check_kept(world.home, "A folding")
-    from memtape.tools.keep.log_settings import refold
+    from memtape.tools.keep.embedding import refold
 
     found = refold(world.home, world.log, fold, world.on_phase, dry_run=dry_run)
     if not dry_run:
