@@ -70,7 +70,7 @@ def _noted(measured: dict[str, Any]) -> dict[str, Any]:
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
     """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError`."""
-    from memtape.flows.embed.embedder import choose_embedder
+    from memtape.flows.embed.choice import choose_embedder
 
     options = local_settings(Home(home)).embedder
     if choice is not None or model is not None:
