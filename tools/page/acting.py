@@ -50,7 +50,7 @@ class Action(NamedTuple):
 
 @cache
 def actions() -> dict[str, Action]:
-    """Return the actions by name: the verbs that change what ids name, but those that erase."""
+    """Return the actions by name: each verb with a field `of` something, except readers and erasers."""
     found = dict[str, Action]()
     for name, verb in ((name, VERBS[verb]) for name, verb in METHODS.items()):
         about = next((field for field in fields_of(verb.asks) if "of" in field.extra), None)
