@@ -1,7 +1,7 @@
 """What a person can do on the page: the verbs that change what ids name, with a form made from each.
 
-Nothing is done without a second click, beside what happens and how it is undone. Erasing is not here; the page
-has the command for it.
+Nothing is done without a second click, beside what happens and how it is undone. Erasing is not here; the
+page has the command for it.
 """
 
 from __future__ import annotations
