@@ -207,12 +207,6 @@ def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:
     key = named.get(names.key, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise MemtapeError(f"{names.key} holds characters that no header may have.", "Copy it again.")
-    insecure = named.get(names.insecure, "").strip() == "yes"
-    return HttpTarget(_endpoint(base, names, insecure), model, key, names.what)
-
-
-def _endpoint(base: str, names: Names, insecure: bool) -> str:
-    """Return the URL that is asked, made from the base of the API or given whole."""
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port
@@ -225,15 +219,16 @@ def _endpoint(base: str, names: Names, insecure: bool) -> str:
         raise _bad(names, "it does not begin with https:// or http:// and a host")
     if parts.query or parts.fragment:
         raise _bad(names, "it has a query or a fragment")
-    if parts.scheme == "http" and not _is_loopback(host) and not insecure:
+    is_private = parts.scheme == "https" or _is_loopback(host)
+    if not is_private and named.get(names.insecure, "").strip() != "yes":
         raise MemtapeError(
             f"What goes to {host} by plain http would be readable on the way.",
             f"Use https, or set {names.insecure}=yes if that network is yours alone.",
         )
     path = parts.path.rstrip("/")
-    if not path.endswith(f"/{names.ending}"):
+    if not path.endswith(f"/{names.ending}"):  # It is the base of the API.
         path = f"{path or '/v1'}/{names.ending}"
-    return f"{parts.scheme}://{parts.netloc}{path}"
+    return HttpTarget(f"{parts.scheme}://{parts.netloc}{path}", model, key, names.what)
 
 
 def _is_loopback(host: str) -> bool:

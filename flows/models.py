@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -37,15 +38,20 @@ MAX_TOKENS = 10_000_000
 _ANY = StepOptions()
 
 
-class Model(Protocol):
+class Model:
     """A model that answers prompts. `name` signs its texts; errors call it by `place`.
 
     `tokens` counts the tokens of all questions and answers so far, as the model reports; 0 without a report.
     """
 
-    name: str
-    place: str
-    tokens: int
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.place = place
+        self.tokens = 0
+
+    def _asking(self, prompt: str, limit_s: float) -> AbstractContextManager[Callable[[], str]]:
+        """Give the function that asks, and end at last what it has begun."""
+        raise NotImplementedError
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all.
@@ -53,7 +59,27 @@ class Model(Protocol):
         Raises `BadAnswer` for an unusable answer, and `MemtapeError` if the model cannot be reached. No error
         holds any part of the prompt, the answer or a key.
         """
-        ...
+        ended: list[str | BaseException] = []
+
+        def run() -> None:
+            try:
+                ended.append(ask())
+            except BaseException as error:
+                ended.append(error)
+
+        with self._asking(prompt, limit_s) as ask:
+            # No library of futures: a hook imports this file, and they cost it 20 ms.
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+            thread.join(limit_s)
+            answer = next(iter(ended), None)
+        if answer is None:
+            raise ModelTimeout(f"{self.place} has not answered within {limit_s:g} s.")
+        if isinstance(answer, BaseException):
+            raise answer
+        if not answer.strip():
+            raise BadAnswer(f"{self.place} answered nothing.")
+        return answer.strip()
 
 
 def is_configured(options: ModelOptions) -> bool:
@@ -90,18 +116,16 @@ def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, 
     return (url, command) if url or command else (options.url.strip(), options.command.strip())
 
 
-class HttpModel:
+class HttpModel(Model):
     """A `Model` behind an endpoint (`/v1/chat/completions`)."""
 
     def __init__(self, target: HttpTarget) -> None:
+        super().__init__(target.model, target.place)
         self._target = target
-        self.name = target.model
-        self.place = target.place
-        self.tokens = 0
 
-    def answer(self, prompt: str, limit_s: float) -> str:
-        """See `Model.answer`. A second try follows where the endpoint is busy or the connection broke."""
-        return _within(limit_s, lambda: self._ask(prompt, limit_s), self.place)
+    def _asking(self, prompt: str, limit_s: float) -> AbstractContextManager[Callable[[], str]]:
+        """See `Model._asking`. A second try follows where the endpoint is busy or the connection broke."""
+        return nullcontext(partial(self._ask, prompt, limit_s))
 
     def _ask(self, prompt: str, limit_s: float) -> str:
         limits = Limits(limit_s, limit_s, limit_s, ATTEMPTS, ANSWER_MAX_BYTES)
@@ -137,7 +161,7 @@ class HttpModel:
         return content or ""
 
 
-class CommandModel:
+class CommandModel(Model):
     """A `Model` behind a command, given as words: it reads a prompt on stdin and writes its answer to stdout.
 
     Its stderr is discarded, because stderr may repeat the prompt. The command runs in the temporary folder
@@ -145,14 +169,13 @@ class CommandModel:
     """
 
     def __init__(self, words: Sequence[str], name: str = "") -> None:
+        program = Path(words[0]).name
+        super().__init__(name or program or "command", f"The model command {program}")
         self._words = list(words)
-        program = Path(self._words[0]).name
-        self.name = name or program or "command"
-        self.place = f"The model command {program}"
-        self.tokens = 0
 
-    def answer(self, prompt: str, limit_s: float) -> str:
-        """See `Model.answer`. A command that takes longer is killed with its children."""
+    @contextmanager
+    def _asking(self, prompt: str, limit_s: float) -> Iterator[Callable[[], str]]:
+        """See `Model._asking`. A command that takes longer is killed with its children."""
         import signal  # A hook imports this file, and has no time for these.
         import subprocess
         import tempfile
@@ -172,7 +195,7 @@ class CommandModel:
             told = f"{self.place} cannot be started: {reason}."
             raise MemtapeError(told, f"Check {COMMAND_VARIABLE}.") from None
         try:
-            return _within(limit_s, lambda: self._talk(process, prompt), self.place)
+            yield partial(self._talk, process, prompt)
         finally:
             # Until the wait, the system gives the id of an ended process to no other.
             if process.returncode is None:
@@ -199,32 +222,3 @@ class CommandModel:
         if code:
             raise MemtapeError(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")
         return answer.decode("utf-8", "replace")
-
-
-def _within(limit_s: float, work: Callable[[], str], place: str) -> str:
-    """Run `work` in a thread and return its result, stripped. Raise `ModelTimeout` after `limit_s`.
-
-    Raises the errors of `work`, and `BadAnswer` for an empty result. A late thread is not cancelled; the
-    caller must close the connection or process.
-    """
-    ended: list[str | BaseException] = []
-
-    def run() -> None:
-        try:
-            ended.append(work())
-        except BaseException as error:
-            ended.append(error)
-
-    # No library of futures: a hook imports this file, and they cost it 20 ms.
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit_s)
-    if not ended:
-        raise ModelTimeout(f"{place} has not answered within {limit_s:g} s.")
-    answer = ended[0]
-    if isinstance(answer, BaseException):
-        raise answer
-    answer = answer.strip()
-    if not answer:
-        raise BadAnswer(f"{place} answered nothing.")
-    return answer

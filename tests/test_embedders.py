@@ -354,7 +354,7 @@ def test_every_row_of_the_table_of_embedders(row: str) -> None:
 
 
 def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
-    modules = "embedder, http, local"
+    modules = "choice, embedder, http, local"
     code = f"from memtape.flows.embed import {modules}\nimport sys\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx"}

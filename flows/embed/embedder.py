@@ -1,25 +1,20 @@
-"""Embedders: their interface, their checks of texts and vectors, the lexical floor, and the choice of one.
+"""The interface of embedders, their common checks of texts and vectors, and the lexical floor.
 
 An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never invents
-a vector: a doubtful vector is an `EmbeddingFailure`. A model or a network client is imported where it is
-chosen; `state/vectors/choice.py` decides by what is found here.
+a vector: a doubtful vector is an `EmbeddingFailure`. Nothing here imports a model or a network client.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.target import NAMES
-from memtape.flows.endpoint import target_of
-from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder_key
-from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
+from memtape.schemas.embedding import embedder_key
+from memtape.schemas.errors import MemtapeError, NotEmbedded
 from memtape.state.text.normal import content_key
-from memtape.state.vectors.choice import resolve
 from memtape.state.vectors.recorded import DIMENSIONS, floor_sums, vector_fault
 
 HARMLESS = "hello"
@@ -121,78 +116,3 @@ class FloorEmbedder(Embedder):
         for dim, total in floor_sums(content_key(text)).items():
             vector[dim] = total
         return vector
-
-
-class ChosenEmbedder(NamedTuple):
-    """The embedder in effect, open; None while it is degraded: then nothing new is embedded."""
-
-    embedder: Embedder | None
-    resolved: Resolved
-
-    @property
-    def key(self) -> str:
-        """The key under which the embedder's vectors are recorded; empty while it is degraded."""
-        if self.resolved.kind == FLOOR:
-            return FLOOR
-        return "" if self.embedder is None else key_of(self.embedder)
-
-
-def choose_embedder(
-    options: EmbedderOptions,
-    dense_on_log: bool,
-    *,
-    brief: bool = False,
-    loads_slow: bool = True,
-) -> ChosenEmbedder:
-    """Find the available embedders and open the one in effect.
-
-    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Without
-    `loads_slow`, `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises
-    `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
-    """
-    http, http_reason, local_reason = _probe(options, brief)
-    decided = resolve(options, http_reason, local_reason, dense_on_log)
-    if decided.degraded:
-        return ChosenEmbedder(None, decided)
-    if decided.kind == "http":
-        return ChosenEmbedder(http, decided)
-    if decided.kind == "local":
-        from memtape.flows.embed.local import LocalEmbedder, loads_at_once
-
-        if not loads_slow and not loads_at_once(options):
-            told = f"The model {options.model} takes seconds to load"
-            raise EmbedderUnavailable(f"{told}; a connected agent's server and the page use it.")
-        return ChosenEmbedder(LocalEmbedder(options), decided)
-    return ChosenEmbedder(FloorEmbedder(), decided)
-
-
-def probe(options: EmbedderOptions, dense_on_log: bool) -> Resolved:
-    """Return the embedder in effect: ask the endpoint briefly, load no model. Raises as `choose_embedder`."""
-    _, http_reason, local_reason = _probe(options, brief=True)
-    return resolve(options, http_reason, local_reason, dense_on_log)
-
-
-def _probe(options: EmbedderOptions, brief: bool) -> tuple[Embedder | None, str | None, str]:
-    """Return the endpoint's embedder, and why endpoint and local model cannot be used, as for `resolve`.
-
-    The search goes only as far as the choice needs: an endpoint that answers under `auto` ends it.
-    """
-    http, http_reason = None, None
-    if options.choice in ("auto", "http") and (target := target_of(os.environ, NAMES)) is not None:
-        from memtape.flows.embed.http import ATTEMPTS, BRIEF_TIMEOUT_S, TIMEOUT_S, HttpEmbedder
-
-        try:
-            timeout_s, attempts = (BRIEF_TIMEOUT_S, 1) if brief else (TIMEOUT_S, ATTEMPTS)
-            http, http_reason = HttpEmbedder(target, timeout_s=timeout_s, attempts=attempts), ""
-        except EmbedderUnavailable as error:
-            http_reason = clause(error)
-    local_reason = "it was not looked for"
-    if options.choice == "local" or (options.choice == "auto" and http is None):
-        from memtape.flows.embed.local import model_folder
-
-        try:
-            model_folder(options)
-            local_reason = ""
-        except MemtapeError as error:
-            local_reason = clause(error)
-    return http, http_reason, local_reason

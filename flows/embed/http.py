@@ -68,33 +68,31 @@ class HttpEmbedder(Endpoint, Embedder):
         """See `Embedder.embed_each`. Texts are sent in batches. Raises `MemtapeError` too, if it refuses."""
         return sound_of(texts, lambda asked: chain.from_iterable(map(self._batch, batches(asked))))
 
-    def _batch(self, texts: list[str]) -> Iterator[Embedding]:
-        """Embed all texts in one request; after a failure not explained by a single text, text by text."""
+    def _batch(self, texts: list[str]) -> Iterable[Embedding]:
+        """Embed texts in one request; after a failure not explained by a single text, text by text.
+
+        A text alone has failed if a harmless text is answered, and the text then fails again.
+        """
         try:
-            made: Iterable[Embedding] = self._vectors(self._ask(texts))
+            return self._vectors(self._ask(texts))
         except Unanswered as error:
             if error.how in ("unreachable", "busy"):
                 self._endpoint_failed(error)
-            if len(texts) == 1:
-                made = [self._failed_alone(texts, error)]
-            else:
-                made = (one for text in texts for one in self._batch([text]))
-        yield from made
-
-    def _failed_alone(self, text: list[str], error: Unanswered) -> Embedding:
-        """Return the failure of one text, if a harmless text was answered and the text then failed again."""
+            failed = error
+        if len(texts) > 1:
+            return chain.from_iterable(self._batch([text]) for text in texts)
         try:
             self._vectors(self._ask([HARMLESS]))
         except Unanswered as harmless:
             self._endpoint_failed(harmless)
-        if not error.may_pass:
-            return EmbeddingFailure(error.reason)
         try:  # The endpoint may have come back between the two.
-            return self._vectors(self._ask(text, attempts=1))[0]
+            if failed.may_pass:
+                return self._vectors(self._ask(texts, attempts=1))
+            return [EmbeddingFailure(failed.reason)]
         except Unanswered as again:
             if again.how in ("unreachable", "busy"):
                 self._endpoint_failed(again)
-            return EmbeddingFailure(again.reason)
+            return [EmbeddingFailure(again.reason)]
 
     def _endpoint_failed(self, error: Unanswered) -> NoReturn:
         if error.how in ("refused", "long"):

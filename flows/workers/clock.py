@@ -7,7 +7,7 @@ The caller passes the time and asks the repositories. Rebuilding views appends n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.worker import Worker
@@ -53,7 +53,6 @@ class Clock(Worker):
     failure = "The hour could not be put on the log"
 
     now_us: Callable[[], int]
-    _: KW_ONLY
     hour: int = -1
     """The last hour that is on the log."""
 

@@ -12,7 +12,7 @@ made. All texts derive from earlier events of the log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -53,7 +53,6 @@ class Extraction(Worker):
     marks: OffsetStore
     now_us: Callable[[], int]
     is_wanted: Callable[[], bool]
-    _: KW_ONLY
     offsets: list[int] = field(default_factory=list)
 
     def due(self) -> Iterator[list[Event]]:

@@ -1,7 +1,7 @@
 """The choice of the embedder: the one in effect on a machine, and the settings of a log that takes another.
 
 The choice never goes down by itself. Finding the available embedders is an effect, and lives in
-`flows/embed/embedder.py`.
+`flows/embed/choice.py`.
 """
 
 from __future__ import annotations

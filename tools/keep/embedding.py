@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from memtape.flows.embed.embedder import ChosenEmbedder, choose_embedder, probe
+from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder, probe
 from memtape.flows.embed.target import MODEL_VARIABLE, NAMES, URL_VARIABLE, first_embedder
 from memtape.flows.endpoint import target_of
 from memtape.flows.workers.embed import EmbedQueue

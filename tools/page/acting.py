@@ -1,7 +1,7 @@
 """What a person can do on the page: the verbs that change what ids name, with a form made from each.
 
-Nothing is done without a second click that says what happens and how it is undone. What cannot be undone,
-erasing above all, is not here; the page has the command for it.
+Nothing is done without a second click, beside what happens and how it is undone. Erasing is not here; the
+page has the command for it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Action(NamedTuple):
 
 @cache
 def actions() -> dict[str, Action]:
-    """Return the actions by name: the verbs that change what ids name, but those that erase."""
+    """Return the actions by name: each verb with a field `of` something, except readers and erasers."""
     found = dict[str, Action]()
     for name, verb in ((name, VERBS[verb]) for name, verb in METHODS.items()):
         about = next((field for field in fields_of(verb.asks) if "of" in field.extra), None)

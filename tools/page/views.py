@@ -109,6 +109,10 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
     explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
     shown = explained.events[-MOST_EVENTS:]
+    # The days up to the last use, each with its number and the height of its bar.
+    counts = Counter(time // DAY_US for time in opened.use_times)
+    last, most = max(counts, default=0), max(counts.values(), default=0)
+    days = range(last - USE_DAYS + 1, last + 1) if counts else ()
     return {
         "opened": opened,
         "row": row,
@@ -116,20 +120,9 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
-        "uses": days_of(opened.use_times),
+        "uses": [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days],
         "age": explained.age,
     }
-
-
-def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Return the days up to the last of some times, each with its number and the height of its bar."""
-    if not times:
-        return []
-    last = max(times) // DAY_US
-    counts = Counter(time // DAY_US for time in times)
-    most = max(counts.values())
-    days = range(last - USE_DAYS + 1, last + 1)
-    return [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
 
 
 STOPS = 200

@@ -52,7 +52,7 @@ def evaluate(
     8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
     captured into a temporary home; yours is only read for its settings.
     """
-    from memtape.flows.embed.embedder import choose_embedder
+    from memtape.flows.embed.choice import choose_embedder
     from memtape.tools.measure.evaluating import evaluate
     from memtape.tools.query.comparing import LESS
 
