@@ -492,7 +492,12 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
         if settings.archive_after_days < 0 or any(use.recalled or use.used for use in uses_of(of, unit)):
             return None
         at = said_at + settings.archive_after_days * DAY_US
-        return None if at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), at)
+        spoken = spoken_of(of, unit) if at <= now else None
+        if spoken is None or spoken.actor.origin not in PEOPLE:
+            return AgingStep(_group(ARCHIVE, said_at), at)
+        # A person's standing instruction is given at every start without a question.
+        binds = heard_in(of.captures.body(spoken).text).instructs
+        return None if binds else AgingStep(_group(ARCHIVE, said_at), at)
     group = _summed_group(of, unit, tier + 1, said_at)
     at = old_at(settings, group)
     if at > now:
@@ -540,14 +545,6 @@ def _kept_of(
         has_media=has_media,
         is_pinned=is_pinned(of, unit),
     )
-
-
-def _binds(of: HasLifecycle, unit: int) -> bool:
-    """Return whether a unit has a person's standing instruction, given at every start without a question."""
-    spoken = spoken_of(of, unit)
-    if spoken is None or spoken.actor.origin not in PEOPLE:
-        return False
-    return heard_in(of.captures.body(spoken).text).instructs
 
 
 def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:

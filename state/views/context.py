@@ -308,7 +308,13 @@ class _Picker:
         cost = heading + self._count(self._form.line(item)) + 1
         cut = None
         if item.ends and cost > self._ends_left:
-            cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
+            # The last sentences that fit are shown, perhaps none.
+            room = self._ends_left - heading - 1
+            chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
+            while cut is None and chars > 0 and (text := ending(item.text, chars)):
+                its = msgspec.structs.replace(item, text=f"… {text}", cut=True)
+                cut = its if self._count(self._form.line(its)) <= room else None
+                chars = len(text) - 1
         elif cost > self._room:
             room = self._room // CUT_SHARE - heading - 1
             cut = _cut_to(item, lambda it: self._count(self._form.line(it)) <= room)
@@ -362,17 +368,6 @@ def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextIt
     while shortest and not fits(_cut(item, shortest)):
         shortest -= 1
     return _cut(item, shortest) if shortest else None
-
-
-def _last_of(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item with the last sentences that fit a line of `room` tokens; None if none fits."""
-    chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
-    while chars > 0 and (text := ending(item.text, chars)):
-        cut = msgspec.structs.replace(item, text=f"… {text}", cut=True)
-        if count(form.line(cut)) <= room:
-            return cut
-        chars = len(text) - 1
-    return None
 
 
 def _cut(item: ContextItem, length: int) -> ContextItem:

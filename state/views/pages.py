@@ -135,8 +135,8 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
         yield RECENT
     if unit_of(scope, captures[0]) in scope.lifecycle.archived:
         yield ARCHIVE
-    keys = dict.fromkeys(key for seq in seqs for key in scope.people.naming.get(seq, ()))
-    keys |= dict.fromkeys(() if is_turn else (key_of_name(capture.actor.name) for capture in captures))
+    speakers = () if is_turn else (key_of_name(capture.actor.name) for capture in captures)
+    keys = dict.fromkeys((*scope.people.named_in(seqs), *speakers))
     yield from (standing.person_path(key) for key in keys if key in scope.people.told)
 
 
