@@ -314,23 +314,21 @@ class _Work:
             self.state.slugs.pop(page.slug, None)
             self.state.slugs[slug] = page.birth
             page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-            for number, source in self.state.into.pop(slug, {}).items():
-                self._arrive(page, self.state.by_birth[source], number)
+            # Links that waited for the slug lead to the page, one of each relation and source.
+            for number, birth in self.state.into.pop(slug, {}).items():
+                source = self.state.by_birth[birth]
+                link = source.links[number]
+                del self.state.numbers[birth, link.relation, link.to]
+                self.rows[birth] = None
+                known = self.state.numbers.setdefault((birth, link.relation, page.birth), number)
+                if known != number:
+                    source.links[known].trust = max(source.links[known].trust, link.trust)
+                    del source.links[number]
+                    continue
+                link.to = page.birth
+                self.state.into.setdefault(page.birth, {})[number] = birth
             self._moved(page)
         page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-
-    def _arrive(self, page: Page, source: Page, number: int) -> None:
-        """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
-        link = source.links[number]
-        del self.state.numbers[source.birth, link.relation, link.to]
-        self.rows[source.birth] = None
-        known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
-        if known != number:
-            source.links[known].trust = max(source.links[known].trust, link.trust)
-            del source.links[number]
-            return
-        link.to = page.birth
-        self.state.into.setdefault(page.birth, {})[number] = source.birth
 
     def _changed_links(self, page: Page, number: int, link: Link, *, on: bool) -> None:
         was_node = page.is_node

@@ -285,22 +285,21 @@ class _Picker:
 
     def take(self, section: Section, room: int) -> None:
         """Pick the items of a section that fit a part of the budget; the rest waits."""
-        misses, rest = 0, []
-        for place, (number, item) in enumerate(self._waiting[section]):
-            if misses >= MISSES:
-                rest += self._waiting[section][place:]
-                break
+        misses = 0
+        for number, item in self._waiting[section]:
+            if number in self.taken:
+                continue
             fitted, cost = self._fitted(item)
             if cost > (min(room, self._ends_left) if item.ends else room):
                 misses += 1
-                rest.append((number, item))
+                if misses == MISSES:
+                    return
                 continue
             misses, room = 0, room - cost
             self.left -= cost
             self._ends_left -= cost if item.ends else 0
             self._opened[section] = None
             self.taken[number] = fitted
-        self._waiting[section] = rest
 
     def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
         """Return an item with its cost, cut if it alone would exceed the whole budget."""

@@ -84,12 +84,10 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         MemoryRow,
         scope.captures.body(spoken),
         spoken.actor,
+        spoken,
         **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
-        pinned=is_pinned(scope, memory.birth),
-        tier=scope.lifecycle.tier(memory.birth),
-        archived_at=_archived_at(scope, memory.birth),
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
@@ -103,8 +101,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         wordings=_wordings(scope, memory),
         canonical=spoken.id,
         actor=spoken.actor.name,
-        session=spoken.session,
-        at=spoken.at,
+        **_aged(scope, memory.birth),
         **_derived(scope, memory, shown, spoken),
     )
 
@@ -181,9 +178,7 @@ def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
         **_named(scope, capture.id),
         captions=captions(body),
         actor=capture.actor.name,
-        pinned=scope.pins.has_any([capture.id]),
-        tier=scope.lifecycle.tier(capture.seq),
-        archived_at=_archived_at(scope, capture.seq),
+        **_aged(scope, capture.seq),
         offset_of=capture.offset,
         polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
     )
@@ -281,9 +276,11 @@ def _archive_row(scope: Scope, id: str) -> values.ArchiveRow | None:
     return made_from(values.ArchiveRow, capture, archiving, **_named(scope, id), **more)
 
 
-def _archived_at(scope: Scope, unit: int) -> int | None:
-    archiving = scope.lifecycle.archived.get(unit)
-    return None if archiving is None else archiving.at
+def _aged(scope: Scope, unit: int) -> dict[str, Any]:
+    """Return the columns of a unit's age."""
+    archiving, tier = scope.lifecycle.archived.get(unit), scope.lifecycle.tier(unit)
+    at = None if archiving is None else archiving.at
+    return {"pinned": is_pinned(scope, unit), "tier": tier, "archived_at": at}
 
 
 def captions(body: Captured) -> tuple[str, ...]:

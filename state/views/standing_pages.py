@@ -210,9 +210,8 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
     said |= ids
     for item in rules:
-        if not is_left_out(item.text, names):
-            capture = scope.captures.get(item.id)
-            yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
+        for capture in scope.captures.found((item.id,) if not is_left_out(item.text, names) else ()):
+            yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture))
 
 
 def _facts(scope: Scope, names: list[frozenset[str]]) -> Iterator[MemoryRow]:
