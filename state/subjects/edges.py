@@ -191,8 +191,18 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
     state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
     window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
-        window = Window(at, [])
-        _count_window(state, window)
+        window = Window(at, [], (~state.taken & (state.taken + 1)).bit_length() - 1)  # The lowest free slot.
+        state.taken |= 1 << window.slot
+        insort(state.kept, window, key=lambda it: it.start)
+        # Windows too old or too many go, perhaps the new one.
+        while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
+            dropped = state.kept.pop(0)
+            bit, dropped.slot = 1 << dropped.slot, -1
+            state.taken ^= bit
+            for seq in dropped.seqs:
+                state.holding[seq] ^= bit
+                if not state.holding[seq]:
+                    del state.holding[seq]
         if session is not None:
             state.windows[session] = window
     before = len(window.seqs)
@@ -324,21 +334,6 @@ def _trim_used(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
 
 
 # --- Learned weights ---
-
-
-def _count_window(state: Edges, window: Window) -> None:
-    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
-    window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
-    state.taken |= 1 << window.slot
-    insort(state.kept, window, key=lambda it: it.start)
-    while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
-        dropped = state.kept.pop(0)
-        bit, dropped.slot = 1 << dropped.slot, -1
-        state.taken ^= bit
-        for seq in dropped.seqs:
-            state.holding[seq] ^= bit
-            if not state.holding[seq]:
-                del state.holding[seq]
 
 
 def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair], at: int) -> list[Pair]:

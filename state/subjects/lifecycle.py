@@ -434,7 +434,10 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
         least, units = least_of(state, group), list(state.ready[group])
         if left < least <= len(units):
             continue  # The group waits for the next pass, and is not checked before.
-        units = _still_due(state, group, context) if len(units) >= least else units
+        if len(units) >= least:  # Of these move those that are still due, the oldest first.
+            steps = ((unit, step_of(state, unit, context)) for unit in units)
+            due_units = [it for it, step in steps if step and step.group == group and step.at <= now]
+            units = sorted(due_units, key=lambda it: (_said_at(context.of, it), it))
         taken = units[:left] if len(units) >= least else []
         state.ready[group] = dict.fromkeys(units[len(taken) :])
         if not taken or not state.ready[group]:
@@ -459,15 +462,9 @@ def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> SortedDict[i
     return state.due
 
 
-def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
-    """Return the units of a group that are still due, the oldest first."""
-    of, found = context.of, list[tuple[int, int]]()
-    for unit in state.ready[group]:
-        step = step_of(state, unit, context)
-        if step is not None and step.group == group and step.at <= context.clock:
-            times = (it.at for it in living_of(of, unit))
-            found.append((max(times, default=of.captures.by_seq[unit].at), unit))
-    return [unit for _, unit in sorted(found)]
+def _said_at(of: HasLifecycle, unit: int) -> int:
+    """Return the time of a unit's latest visible capture; of a hidden unit that of its first."""
+    return max((it.at for it in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def least_of(state: Lifecycle, group: Group) -> int:

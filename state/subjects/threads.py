@@ -7,7 +7,7 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -46,9 +46,8 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
     def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
 
-    def has_any(self, seqs: Iterable[int]) -> bool:
+    def has_any(self, seqs: Collection[int]) -> bool:
         """Return whether anything of these captures is open."""
-        seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
     def close(self, keys: Iterable[Key]) -> bool:
