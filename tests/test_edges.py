@@ -412,9 +412,9 @@ def test_six_of_each_kind_stay_and_few_are_proposed_in_any_order(found: list[Tie
     names = {str(number): str(number) for number in range(13)}
     edges = resolved(found, names, START)
     assert edges == resolved(found[::-1], names, START)
-    for is_of, most in (("weight", subject.PER_ITEM), ("learned", subject.LEARNED_PER_ITEM)):
+    for is_of in ("weight", "learned"):
         held = [it for it in edges if (it.weight if is_of == "weight" else it.learned.weight)]
-        assert max(Counter(end for it in held for end in it[:2]).values(), default=0) <= most
+        assert max(Counter(end for it in held for end in it[:2]).values(), default=0) <= subject.PER_ITEM
     assert all(it.weight or it.learned.weight for it in edges)
     # Each kind is what it would be without the other.
     plain = resolved([it._replace(learned=subject.UNLEARNED) for it in found], names, START)

@@ -87,7 +87,7 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
         near = threads.near(said, scope)
         told = {key: threads.told(key, scope) for key in threads.open}
         assert near == {key: its for key, its in told.items() if may_end(its, said.lower())}
-        threads.close(next(iter(threads.open)))
+        threads.close([next(iter(threads.open))])
 
 
 RAN = "ran `certbot renew api.example.org certificate`"

@@ -137,8 +137,16 @@ def plan(scope: Scope) -> Plan:
     for candidate in sorted(near.free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
-            cluster, over = _grown(candidate, near)
-            left += over
+            # It grows by similarity; those without room are free for no other cluster of the pass.
+            members, waiting = [near.take(candidate)], [candidate]
+            while waiting:
+                for place, other in enumerate(near.of(waiting.pop(0))):
+                    if len(members) == MAX_INPUTS:
+                        left.append(near.take(other).seq)
+                    elif place < NEIGHBOURS:
+                        members.append(near.take(other))
+                        waiting.append(other)
+            cluster = tuple(sorted(members, key=lambda candidate: candidate.seq))
             seen = tuple((it.id, it.seq) for it in cluster)
             if len(cluster) > 1 and seen not in scope.passes.aside:
                 # It has failed as often as the most failed cluster contained in it.
@@ -147,22 +155,6 @@ def plan(scope: Scope) -> Plan:
                 found.append(DueCluster(cluster, failed + 1))
     found.sort(key=lambda due: due.cluster[0].seq)
     return Plan(found, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
-
-
-def _grown(first: Candidate, near: _Near) -> tuple[Cluster, list[int]]:
-    """Return the cluster grown from a candidate by similarity, and the seqs without room in the cluster.
-
-    Takes the cluster's members, and the candidates without room, out of the free ones.
-    """
-    cluster, waiting, left = [near.take(first)], [first], list[int]()
-    while waiting:
-        for place, other in enumerate(near.of(waiting.pop(0))):
-            if len(cluster) == MAX_INPUTS:
-                left.append(near.take(other).seq)
-            elif place < NEIGHBOURS:
-                cluster.append(near.take(other))
-                waiting.append(other)
-    return tuple(sorted(cluster, key=lambda candidate: candidate.seq)), left
 
 
 class _Near:

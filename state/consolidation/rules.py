@@ -49,20 +49,9 @@ class Conclusion(NamedTuple):
 def conclude(cluster: Cluster) -> list[Conclusion]:
     """Return the conclusions of the rules about a cluster, none if all its memories stay unchanged.
 
-    A conclusion names all memories that it depends on, so that conclusions are independent.
+    The best of several restatements, equal in specifics but not in words, covers the rest. A conclusion names
+    all memories that it depends on, so that conclusions are independent.
     """
-    operations, left = _restated(cluster)
-    operations += _timelines(left)
-    return [Conclusion(_inputs(operation), (operation,)) for operation in operations]
-
-
-def _inputs(operation: ConcludedOperation) -> Cluster:
-    survivor = () if operation.survivor is None else (operation.survivor,)
-    return tuple(sorted((*operation.of, *survivor), key=lambda candidate: candidate.seq))
-
-
-def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidate]]:
-    """Let the best of several restatements, equal in specifics but not in words, cover the rest."""
     groups: list[list[Candidate]] = []
     for candidate in cluster:
         plain = (group for group in groups if not (group[0].made or candidate.made))
@@ -71,15 +60,18 @@ def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidat
             groups.append([candidate])
         else:
             same.append(candidate)
-    operations, left = [], []
+    operations = []
     for group in groups:
         best = max(group, key=lambda candidate: candidate.rank)
         others = tuple(candidate for candidate in group if candidate is not best)
-        left.append(best)
         operations += [ConcludedOperation("remove", others, survivor=best)] if others else []
-    named = [candidate for operation in operations for candidate in _inputs(operation)]
     # A memory takes part in one operation of a pass only: two operations would both name it.
-    return operations, [candidate for candidate in left if candidate not in named]
+    operations += _timelines([group[0] for group in groups if len(group) == 1])
+    conclusions = []
+    for operation in operations:
+        inputs = (it for it in (*operation.of, operation.survivor) if it is not None)
+        conclusions.append(Conclusion(tuple(sorted(inputs, key=lambda it: it.seq)), (operation,)))
+    return conclusions
 
 
 def _timelines(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:

@@ -19,6 +19,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import scope as scope_state
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
+from memtape.state.subjects import lifecycle
 from memtape.state.subjects.captures import Bodies
 
 
@@ -73,7 +74,9 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
             digest = blake2b(slot.payload, digest_size=16).hexdigest()
             folded.dead_letters.append(DeadLetter(slot.partition, slot.offset, error.reason, digest))
         else:
-            folded.changes.update(dict.fromkeys(evolve(state, event, slot.offset), slot.offset))
+            for change in evolve(state, event, slot.offset):
+                folded.changes[change] = slot.offset
+                state.scopes[change.scope].changed = slot.offset
         state.offset = slot.offset + 1
     return folded
 
@@ -92,7 +95,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
                 return []
             state.clock = time  # Texts age with the clock.
             contexts = (_context(state, scope, offset, time) for scope in state.scopes.values())
-            return [change for context in contexts for change in scope_state.tick(context.of, context)]
+            return [change for it in contexts for change in lifecycle.run(it.of.lifecycle, it)]
     assert event.scope is not None
     name = event.scope
     scope = state.scopes.get(name)

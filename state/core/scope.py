@@ -18,7 +18,7 @@ from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Context, Counters
 from memtape.schemas.texts import texts_of_body
 from memtape.state import subjects
-from memtape.state.subjects import lifecycle, memories, paraphrases
+from memtape.state.subjects import memories, paraphrases
 from memtape.state.subjects.captures import SEEN_BITS, Bodies, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
@@ -157,14 +157,7 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
 
 def _pass(state: Scope, event: Event, context: Context[Scope], through: tuple[Subject, ...]) -> list[Change]:
     passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in through)
-    return _changed(state, [change for changes in passed for change in changes], context)
-
-
-def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> list[Change]:
-    """Note the offset of changes, and return them."""
-    if changes:
-        state.changed = context.offset
-    return changes
+    return [change for changes in passed for change in changes]
 
 
 def rebuild(state: Scope, bodies: Bodies) -> None:
@@ -181,13 +174,7 @@ def take_up(state: Scope, embedder: str) -> None:
     paraphrases.take_up(state.paraphrases)
 
 
-def tick(state: Scope, context: Context[Scope]) -> list[Change]:
-    """Apply a tick of the clock, and return the changed rows."""
-    return _changed(state, lifecycle.run(state.lifecycle, context), context)
-
-
 def refold(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     """Fold all captures anew under the settings of a `configured` event, and return the changed rows."""
     paraphrases.take_up(state.paraphrases)
-    changes = memories.refold(state.memories, context)
-    return _changed(state, changes + _pass(state, event, context, _AFTER_MEMORIES), context)
+    return memories.refold(state.memories, context) + _pass(state, event, context, _AFTER_MEMORIES)

@@ -6,10 +6,11 @@ The weights and limits are those of capability L2. `state/subjects/lifecycle.py`
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import NamedTuple
 
 from memtape.schemas.times import DAY_US
+from memtape.state.subjects.weights import EXACT, rounded_share
 
 FULL = 1_000_000
 """All that retention can be, in millionths."""
@@ -23,7 +24,6 @@ MOST_ACCESSES = 9
 KEYWORDS_FOR_ALL = 4
 """So many different keywords are worth as much as the greatest importance that can be given."""
 
-_CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
 _KEYWORDS = re.compile(
     r"(?<!\w)(deadline|todo|urgent|risk|decision|blocker|meeting|action item|milestone|bug|incident"
     r"|follow[ -]up)s?(?!\w)",
@@ -31,14 +31,9 @@ _KEYWORDS = re.compile(
 )
 
 
-def _of_accesses(count: int) -> int:
-    """Return 0.30 ln(1 + n) / ln 10 in millionths; nine accesses have all of it."""
-    share = _CONTEXT.divide(_CONTEXT.ln(Decimal(1 + count)), _CONTEXT.ln(Decimal(10)))
-    return int(_CONTEXT.multiply(Decimal(ACCESS), share).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))
-
-
-ACCESSES = tuple(_of_accesses(count) for count in range(MOST_ACCESSES + 1))
-"""What access counts, by how often a text was used or said again."""
+_SHARES = (EXACT.divide(EXACT.ln(Decimal(1 + n)), EXACT.ln(Decimal(10))) for n in range(MOST_ACCESSES + 1))
+ACCESSES = tuple(rounded_share(ACCESS, share) for share in _SHARES)
+"""What access counts, 0.30 ln(1 + n) / ln 10, by how often a text was used or said again."""
 
 
 class Retention(NamedTuple):

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -50,54 +49,34 @@ class _Line(NamedTuple):
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def summed(said: tuple[tuple[str, str], ...]) -> Summed:
-    """Return a summary of (text, author): the lines that together hold most of the words, and these words."""
-    read = [(text[:READ_CHARS], actor) for text, actor in said]
-    spoken = _spoken(read)
-    lines = [line for place, (text, _) in enumerate(read) for line in _lines(place, text)]
-    highlights = tuple(line.text for line in sorted(_chosen(lines, spoken)))
-    keywords = tuple(word for word, _ in list(spoken.values())[:MOST_KEYWORDS])
-    is_good = len(highlights) >= GOOD_HIGHLIGHTS and len(keywords) >= GOOD_KEYWORDS
-    return Summed(highlights, keywords, GOOD if is_good else POOR)
+    """Return a summary of (text, author): the lines that together hold most of the words, and these words.
 
-
-_Spoken = dict[str, tuple[str, int]]
-"""By term a word of the group as first written, and the number of texts with the word; commonest first."""
-
-
-def _spoken(said: Sequence[tuple[str, str]]) -> _Spoken:
-    """Return the meaningful words of texts, without the names of speakers."""
-    held: Counter[str] = Counter()
-    written: dict[str, str] = {}
+    Names of speakers are no words of the summary. A text gives one line at most.
+    """
+    held, written = Counter[str](), dict[str, str]()
+    left = list[_Line]()
     names = frozenset(word for _, actor in said for word in words(actor))
-    for text, _ in said:
+    for place, text in enumerate(text[:READ_CHARS] for text, _ in said):
         told = (pair for pair in worded_terms(text, language_of(text)) if len(pair[0]) >= LEAST_WORD_CHARS)
         pairs = [it for it in told if not (it[0].isdigit() or is_common(it[0]) or it[0] in names)]
         held.update(list(dict.fromkeys(term for _, term in pairs)))
         for word, term in pairs:
             written.setdefault(term, word)
-    return {term: (written[term], held[term]) for term in sorted(held, key=lambda term: (-held[term], term))}
-
-
-def _lines(place: int, text: str) -> list[_Line]:
-    """Return a text's candidates for highlights, each once: its sentences, else its beginning."""
-    lines = dict.fromkeys(one_line(said, HIGHLIGHT_CHARS) for said in sentences(text) or [text])
-    return [_Line(place, line, found, _weight(line)) for line in lines if (found := frozenset(terms(line)))]
-
-
-def _weight(line: str) -> int:
-    return (_SAID if len(line.split()) >= LEAST_WORDS else _SHORT) * (100 + importance_of(None, line))
-
-
-def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:
-    """Return the lines with most words not in an earlier line, one a text."""
-    left, chosen, told = list(lines), list[_Line](), frozenset[str]()
-    while left and len(chosen) < MOST_HIGHLIGHTS:
-        new = (line.weight * sum(spoken[it][1] for it in line.terms - told if it in spoken) for line in left)
-        worth = list(new)
+        # The candidates for highlights: the sentences of the text, each once, else its beginning.
+        for line in dict.fromkeys(one_line(it, HIGHLIGHT_CHARS) for it in sentences(text) or [text]):
+            if found := frozenset(terms(line)):
+                of_words = _SAID if len(line.split()) >= LEAST_WORDS else _SHORT
+                left.append(_Line(place, line, found, of_words * (100 + importance_of(None, line))))
+    chosen, known = list[_Line](), frozenset[str]()
+    while left and len(chosen) < MOST_HIGHLIGHTS:  # The line with most words not in an earlier line.
+        worth = [line.weight * sum(held[it] for it in line.terms - known) for line in left]
         best = max(range(len(left)), key=lambda n: (worth[n], -n))
         if not worth[best]:
             break
         chosen.append(left[best])
-        told |= chosen[-1].terms
+        known |= chosen[-1].terms
         left = [line for line in left if line.place != chosen[-1].place]
-    return chosen
+    highlights = tuple(line.text for line in sorted(chosen))
+    commonest = sorted(held, key=lambda term: (-held[term], term))[:MOST_KEYWORDS]
+    is_good = len(highlights) >= GOOD_HIGHLIGHTS and len(commonest) >= GOOD_KEYWORDS
+    return Summed(highlights, tuple(written[term] for term in commonest), GOOD if is_good else POOR)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 
 from memtape.schemas.events import MAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.places import zone_path
-from memtape.schemas.rows import Change, Context
+from memtape.schemas.rows import Change, Context, made_from
 from memtape.schemas.times import format_day
 from memtape.state.text.normal import normal_text
 
@@ -36,7 +36,6 @@ ENTRY_KINDS = ("turn", "journal")
 Seen = dict[bytes, int]
 """Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content."""
 SEEN_BITS = 32
-ValueT = TypeVar("ValueT")
 
 
 class Bodies:
@@ -119,7 +118,9 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
             self._know(capture)
 
     def _know(self, capture: Capture) -> None:
-        capture.actor, capture.session = self.once(capture.actor), self.once(capture.session)
+        # Memory holds each repeated author and session once.
+        capture.actor = self._once.setdefault(capture.actor, capture.actor)
+        capture.session = self._once.setdefault(capture.session, capture.session)
         if capture.family:
             self.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
         if capture.kind in ENTRY_KINDS and not capture.made:
@@ -135,11 +136,6 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
     def body(self, capture: Capture) -> Captured:
         """Return the body of a capture."""
         return self.bodies.at(capture.offset) if capture.own is None else capture.own
-
-    def once(self, value: ValueT) -> ValueT:
-        """Return the first equal value seen, so that memory holds each repeated value once."""
-        known: ValueT = self._once.setdefault(value, value)
-        return known
 
     def get(self, id: str) -> Capture | None:
         """Return the capture of this id, None where the scope has none."""
@@ -174,14 +170,11 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
     context.counters.texts += 1
     is_stated = body.tags[:1] == (STATED_TAG,) and bool(event.refs)
     turn = state.get(event.refs[0]) if is_stated else None
-    capture = Capture(
-        id=event.id,
-        seq=context.seq,
-        offset=context.offset,
-        at=context.at,
-        session=event.session,
-        actor=event.actor,
-        kind=body.kind,
+    capture = made_from(
+        Capture,
+        context,
+        event,
+        body,
         own=None if body.kind == "turn" else body,
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),

@@ -18,8 +18,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal
-from decimal import Context as Arithmetic
+from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -29,7 +28,7 @@ from memtape.schemas.events import Event, Recalled
 from memtape.schemas.rows import Change, Context, EdgeRow
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.state.subjects.captures import HasCaptures
-from memtape.state.subjects.weights import ONE, decayed
+from memtape.state.subjects.weights import EXACT, ONE, decayed, rounded_share
 
 SPAN_US = 90 * DAY_US
 """How far behind the latest window one may open and still count; how long a weight is believed (spec R7)."""
@@ -38,8 +37,6 @@ WINDOWS_KEPT = 4_096
 TOGETHER_FROM = 3
 LEARNED_FROM = ONE // 5
 """Limits of learned pairs: the minimum of joint windows, and of the weight (spec R7)."""
-
-_CONTEXT = Arithmetic(prec=18, rounding=ROUND_HALF_EVEN)
 
 Pair = tuple[int, int]
 Ends = tuple[str, str]
@@ -79,22 +76,21 @@ def _unlink(of: dict[int, dict[int, None]], pair: Pair) -> None:
 
 @lru_cache(WINDOWS_KEPT)
 def _ln(number: int) -> Decimal:
-    return _CONTEXT.ln(Decimal(number))
+    return EXACT.ln(Decimal(number))
 
 
 def npmi(together: int, first: int, second: int, windows: int) -> int:
     """Return the association of two items, in billionths, by windows with both, the first, the second.
 
     ln(p(x, y) / (p(x) p(y))) / -ln p(x, y): one if neither is used without the other, zero at the rate of
-    chance. If every window holds both, which leaves 0 / 0, it is one. `Decimal.ln` rounds correctly
-    everywhere.
+    chance. If every window holds both, which leaves 0 / 0, it is one.
     """
     if together == windows:
         return ONE
     both, every = _ln(together), _ln(windows)
-    above = _CONTEXT.subtract(_CONTEXT.add(both, every), _CONTEXT.add(_ln(first), _ln(second)))
-    share = _CONTEXT.divide(above, _CONTEXT.subtract(every, both))
-    return int(_CONTEXT.multiply(Decimal(ONE), share).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))
+    above = EXACT.subtract(EXACT.add(both, every), EXACT.add(_ln(first), _ln(second)))
+    share = EXACT.divide(above, EXACT.subtract(every, both))
+    return rounded_share(ONE, share)
 
 
 def believed(learned: Learned, now: int) -> Learned:
@@ -195,8 +191,18 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
     state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
     window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
-        window = Window(at, [])
-        _count_window(state, window)
+        window = Window(at, [], (~state.taken & (state.taken + 1)).bit_length() - 1)  # The lowest free slot.
+        state.taken |= 1 << window.slot
+        insort(state.kept, window, key=lambda it: it.start)
+        # Windows too old or too many go, perhaps the new one.
+        while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
+            dropped = state.kept.pop(0)
+            bit, dropped.slot = 1 << dropped.slot, -1
+            state.taken ^= bit
+            for seq in dropped.seqs:
+                state.holding[seq] ^= bit
+                if not state.holding[seq]:
+                    del state.holding[seq]
         if session is not None:
             state.windows[session] = window
     before = len(window.seqs)
@@ -328,21 +334,6 @@ def _trim_used(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
 
 
 # --- Learned weights ---
-
-
-def _count_window(state: Edges, window: Window) -> None:
-    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
-    window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
-    state.taken |= 1 << window.slot
-    insort(state.kept, window, key=lambda it: it.start)
-    while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
-        dropped = state.kept.pop(0)
-        bit, dropped.slot = 1 << dropped.slot, -1
-        state.taken ^= bit
-        for seq in dropped.seqs:
-            state.holding[seq] ^= bit
-            if not state.holding[seq]:
-                del state.holding[seq]
 
 
 def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair], at: int) -> list[Pair]:

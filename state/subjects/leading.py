@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from typing import Any
 
 from sortedcontainers import SortedDict
 
@@ -32,7 +31,7 @@ class Leading:
     def __init__(self) -> None:
         self._by_use: SortedDict[Key, int] = SortedDict()
         self._by_worth: dict[str | None, dict[Group, SortedDict[tuple[int, int], int]]] = {}
-        self._places: dict[int, list[tuple[SortedDict[Any, int], Any]]] = {}
+        self._places: dict[int, tuple[Key, Group, tuple[int, int], tuple[str | None, str]]] = {}
 
     def births(self, of: HasLifecycle) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
@@ -45,7 +44,7 @@ class Leading:
         Worth is counted from the last capture of all.
         """
         self._keep_up(of)
-        groups = {group: its for group, its in self._by_worth.get(person, {}).items() if its}
+        groups = self._by_worth.get(person, {})
         now = max((-its.peekitem(0)[0][0] for its in groups.values()), default=0)
 
         def ranked(group: Group) -> Iterator[tuple[bool, bool, int, int, int]]:
@@ -62,19 +61,22 @@ class Leading:
         moved = of.memories.moved | {memory.birth: None for memory in (*used, *pinned) if memory is not None}
         of.memories.moved, of.usage.moved, of.pins.moved = {}, {}, {}
         for birth in moved:
-            for ordered, key in self._places.pop(birth, ()):
-                del ordered[key]
+            if (placed := self._places.pop(birth, None)) is not None:
+                key, group, place, people = placed
+                del self._by_use[key]
+                for groups in map(self._by_worth.__getitem__, people):
+                    del groups[group][place]
+                    if not groups[group]:
+                        del groups[group]
             memory = of.memories.by_birth.get(birth)
             if memory is None or not memory.lives or of.captures.by_seq[birth].family != "fact":
                 continue
+            person = key_of_name(of.captures.by_seq[memory.canonical].actor.name)
             (group, last_at), key = worth_of(memory, of), key_of(memory, of)
-            places: list[tuple[SortedDict[Any, int], Any]] = [(self._by_use, key)]
-            for person in (None, key_of_name(of.captures.by_seq[memory.canonical].actor.name)):
-                groups = self._by_worth.setdefault(person, {})
-                places.append((groups.setdefault(group, SortedDict()), (-last_at, -birth)))
-            for ordered, place in places:
-                ordered[place] = birth
-            self._places[birth] = places
+            self._places[birth] = key, group, (-last_at, -birth), (None, person)
+            self._by_use[key] = birth
+            for by in (None, person):
+                self._by_worth.setdefault(by, {}).setdefault(group, SortedDict())[-last_at, -birth] = birth
 
 
 def worth_of(memory: Memory, of: HasLifecycle) -> tuple[Group, int]:

@@ -434,7 +434,10 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
         least, units = least_of(state, group), list(state.ready[group])
         if left < least <= len(units):
             continue  # The group waits for the next pass, and is not checked before.
-        units = _still_due(state, group, context) if len(units) >= least else units
+        if len(units) >= least:  # Of these move those that are still due, the oldest first.
+            steps = ((unit, step_of(state, unit, context)) for unit in units)
+            due_units = [it for it, step in steps if step and step.group == group and step.at <= now]
+            units = sorted(due_units, key=lambda it: (_said_at(context.of, it), it))
         taken = units[:left] if len(units) >= least else []
         state.ready[group] = dict.fromkeys(units[len(taken) :])
         if not taken or not state.ready[group]:
@@ -459,15 +462,9 @@ def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> SortedDict[i
     return state.due
 
 
-def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
-    """Return the units of a group that are still due, the oldest first."""
-    of, found = context.of, list[tuple[int, int]]()
-    for unit in state.ready[group]:
-        step = step_of(state, unit, context)
-        if step is not None and step.group == group and step.at <= context.clock:
-            times = (it.at for it in living_of(of, unit))
-            found.append((max(times, default=of.captures.by_seq[unit].at), unit))
-    return [unit for _, unit in sorted(found)]
+def _said_at(of: HasLifecycle, unit: int) -> int:
+    """Return the time of a unit's latest visible capture; of a hidden unit that of its first."""
+    return max((it.at for it in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def least_of(state: Lifecycle, group: Group) -> int:
@@ -492,7 +489,12 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
         if settings.archive_after_days < 0 or any(use.recalled or use.used for use in uses_of(of, unit)):
             return None
         at = said_at + settings.archive_after_days * DAY_US
-        return None if at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), at)
+        spoken = spoken_of(of, unit) if at <= now else None
+        if spoken is None or spoken.actor.origin not in PEOPLE:
+            return AgingStep(_group(ARCHIVE, said_at), at)
+        # A person's standing instruction is given at every start without a question.
+        binds = heard_in(of.captures.body(spoken).text).instructs
+        return None if binds else AgingStep(_group(ARCHIVE, said_at), at)
     group = _summed_group(of, unit, tier + 1, said_at)
     at = old_at(settings, group)
     if at > now:
@@ -540,14 +542,6 @@ def _kept_of(
         has_media=has_media,
         is_pinned=is_pinned(of, unit),
     )
-
-
-def _binds(of: HasLifecycle, unit: int) -> bool:
-    """Return whether a unit has a person's standing instruction, given at every start without a question."""
-    spoken = spoken_of(of, unit)
-    if spoken is None or spoken.actor.origin not in PEOPLE:
-        return False
-    return heard_in(of.captures.body(spoken).text).instructs
 
 
 def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:

@@ -149,31 +149,20 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
 
     Returns the changed memory rows, those of given-up names included.
     """
-    of = context.of
-    match event.body:
-        case Captured(kind=kind):
-            capture = of.captures.by_seq[context.seq]
-            if capture.made:
-                _stand_alone(state, capture, context)
-            elif kind != "turn":
-                shown = recalls_state.shown(of.recalls, capture, context.settings)
-                _place(state, capture, _judge(state, capture, context, ()), shown, context)
-            _follow(state, (seq for seq in context.flipped if seq != capture.seq), context)
-        case Embedded(embedder=context.settings.embedder) if context.embedded is not None:
-            _follow(state, context.flipped, context)
-            _compare(state, of.captures.by_seq[context.embedded], context)
-        case Unfolded(ids=ids):
-            _unfold(state, ids, context)
-        case _:
-            _follow(state, context.flipped, context)
-    return [Change("memories", context.scope, name) for name in context.touched]
-
-
-def _follow(state: Memories, flipped: Iterable[int], context: Context[HasMemories]) -> None:
-    """Choose names and canonical texts after captures were hidden or shown."""
-    for memory in map(state.of, flipped):
-        if memory is not None:
+    of, body = context.of, event.body
+    if isinstance(body, Captured) and body.kind != "turn":
+        capture = of.captures.by_seq[context.seq]
+        shown = recalls_state.shown(of.recalls, capture, context.settings)
+        _place(state, capture, _judge(state, capture, context, ()), shown, context)
+    for memory in map(state.of, (seq for seq in context.flipped if seq != context.seq)):
+        if memory is not None:  # Its captures were hidden or shown.
             _refresh(state, memory, context)
+    if isinstance(body, Unfolded):
+        _unfold(state, body.ids, context)
+    is_decisive = isinstance(body, Embedded) and body.embedder == context.settings.embedder
+    if is_decisive and context.embedded is not None:
+        _compare(state, of.captures.by_seq[context.embedded], context)
+    return [Change("memories", context.scope, name) for name in context.touched]
 
 
 def _compare(state: Memories, capture: Capture, context: Context[HasMemories]) -> None:
@@ -190,10 +179,30 @@ def _compare(state: Memories, capture: Capture, context: Context[HasMemories]) -
         return
     barred = _set_apart(state, (join.seq for join in memory.joins))
     verdict = _judge_alike(state, capture, vector, context, barred)
-    if verdict.how == "similar":
-        _absorb(state, memory, verdict, shown, context)
-    else:
+    if verdict.how != "similar":
         _offer(state, memory, of)
+        return
+    # It merges with the memory of equal content; the earlier birth stays.
+    other = state.by_birth[verdict.birth]
+    early, late = (memory, other) if memory.birth < other.birth else (other, memory)
+    echo = late is memory and (late.members[0].how == "echo" or _has_any(other, shown))
+    founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
+    joined = [founder if join.seq == late.birth else join for join in late.members]
+    context.touched.append(of.captures.by_seq[late.name].id)
+    del state.by_birth[late.birth]
+    context.gone.append(late.birth)
+    state.moved[late.birth] = None
+    _forget_texts(state, late, of)
+    _indexed(state, context)[of.captures.by_seq[late.birth].family or ""].drop(late.birth)
+    echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
+    joined = [join for join in joined if join.how != "echo"]
+    for member in captures_of(of, joined):
+        _know(state, early, member)
+    for join in echoes:
+        state.birth_of[join.seq] = early.birth
+    early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
+    early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
+    _refresh(state, early, context)
 
 
 def take_up(state: Memories, of: HasMemories, embedder: str) -> None:
@@ -247,16 +256,13 @@ def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
     state.__post_init__()
     state.moved |= moved
     for capture in [of.captures.by_seq[seq] for seq in of.captures.ordinals]:
-        if capture.made:
-            _stand_alone(state, capture, context)
-        else:
-            barred = _set_apart(state, (capture.seq,))
-            verdict = _judge(state, capture, context, barred)
-            vector = of.embeddings.of_text(context.settings.embedder, capture)
-            if verdict == WAITING and vector is not None:
-                verdict = _judge_alike(state, capture, vector, context, barred)
-            shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
-            _place(state, capture, verdict, shown, context, echoed)
+        barred = _set_apart(state, (capture.seq,))
+        verdict = _judge(state, capture, context, barred)
+        vector = of.embeddings.of_text(context.settings.embedder, capture)
+        if verdict == WAITING and vector is not None:
+            verdict = _judge_alike(state, capture, vector, context, barred)
+        shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
+        _place(state, capture, verdict, shown, context, echoed)
     after = _standing(state, of)
     context.gone = [birth for birth in births if birth not in state.by_birth]
     context.touched = [name for name in before | after if before.get(name) != after.get(name)]
@@ -294,7 +300,8 @@ def _place(
         memory.members.append(Join(it.seq, verdict.how, verdict.similarity))
     else:
         # An echo stays an echo, even without a memory to fold with.
-        founder = Join(it.seq, "echo" if echoed else "new", verdict.similarity)
+        how: How = "decided" if it.made else "echo" if echoed else "new"
+        founder = Join(it.seq, how, verdict.similarity)
         memory = state.by_birth[it.seq] = Memory(it.seq, [founder], [])
         if verdict.how == "waiting":
             state.waiting[it.seq] = shown
@@ -310,17 +317,13 @@ def _has_any(memory: Memory, seqs: Seqs) -> bool:
     return bool(seqs) and any(join.seq in seqs for join in memory.joins)
 
 
-def _stand_alone(state: Memories, text: Capture, context: Context[HasMemories]) -> None:
-    """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
-    memory = state.by_birth[text.seq] = Memory(text.seq, [Join(text.seq, "decided", 0)], [])
-    _know(state, memory, text)
-    _refresh(state, memory, context)
-
-
 def _judge(state: Memories, capture: Capture, context: Context[HasMemories], barred: Seqs) -> Verdict:
-    """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
+    """Return the verdict on a text by its words; `barred` are the births of memories that it may not join.
+
+    A consolidation's text is compared with none, so that it can end like any memory.
+    """
     family, settings = capture.family, context.settings
-    if family is None or settings.fold_cosine_hundredths < 0:
+    if family is None or capture.made or settings.fold_cosine_hundredths < 0:
         return NEW
     same = state.births_of_normal.get((family, capture.normal), ())
     allowed = [birth for birth in same if birth not in barred]
@@ -362,33 +365,6 @@ def _indexed(state: Memories, context: Context[HasMemories]) -> dict[str, Candid
         for memory in state.living():
             _offer(state, memory, context.of)
     return state._index
-
-
-def _absorb(
-    state: Memories, waited: Memory, verdict: Verdict, shown: Seqs, context: Context[HasMemories]
-) -> None:  # fmt: skip
-    """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
-    of, other = context.of, state.by_birth[verdict.birth]
-    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
-    echo = late is waited and (late.members[0].how == "echo" or _has_any(other, shown))
-    founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
-    joined = [founder if join.seq == late.birth else join for join in late.members]
-    context.touched.append(of.captures.by_seq[late.name].id)
-    del state.by_birth[late.birth]
-    context.gone.append(late.birth)
-    state.moved[late.birth] = None
-    _forget_texts(state, late, of)
-    if state._index is not None:
-        state._index[of.captures.by_seq[late.birth].family or ""].drop(late.birth)
-    echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
-    joined = [join for join in joined if join.how != "echo"]
-    for member in captures_of(of, joined):
-        _know(state, early, member)
-    for join in echoes:
-        state.birth_of[join.seq] = early.birth
-    early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
-    early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
-    _refresh(state, early, context)
 
 
 def _know(state: Memories, memory: Memory, member: Capture) -> None:

@@ -225,11 +225,25 @@ class _Work:
                 continue
             page.given[name] = PageField(value, self.trust, self.context.seq)
             self._seen(page)
-        base = self._version(page, body.base)
-        if body.by is not None:
-            self._speak(page, body.by, base)
-        elif base == page.standing.current != NOBODY:
-            self._add(page, PageStep(base, base, self.trust))
+        seen = None if body.base is None else self.of.captures.get(body.base)
+        is_own = seen is not None and self.state.of_capture.get(seen.seq) == page.birth
+        base = seen.seq if seen is not None and is_own else NOBODY
+        if body.by is None:
+            if base == page.standing.current != NOBODY:
+                self._add(page, PageStep(base, base, self.trust))
+            return
+        capture = self.of.captures.get(body.by)
+        if capture is None or not _is_page(capture):
+            return
+        if self.state.of_capture.setdefault(capture.seq, page.birth) != page.birth:
+            return  # It is the text of another page.
+        step, last = PageStep(capture.seq, base, self.trust), page.steps[-1] if page.steps else None
+        is_again = last is not None and last.seq == step.seq and last.base == NOBODY != base
+        if last is not None and is_again and self.trust >= last.trust:
+            page.steps[-1] = step  # The version that it was written upon is told after it.
+            self.look(page)
+        else:
+            self._add(page, step)
 
     def link(self, body: events.Linked) -> None:
         """Let a page lead to another, or to a slug, or end that."""
@@ -254,34 +268,23 @@ class _Work:
 
     def look(self, page: Page) -> None:
         """Update the shown versions of a page with hidden, shown or other steps."""
-        standing = PageVersions()
-        for step in page.steps:
-            if self._lives(step.seq):
-                standing = next_standing(standing, step, self._living(step.base))
-        self._show(page, standing, page.versions)
+        self._show(page, self._after(PageVersions(), page.steps), page.versions)
 
-    def _speak(self, page: Page, by: str, base: int) -> None:
-        """Let a capture be the text of a page, unless it is that of another."""
-        capture = self.of.captures.get(by)
-        if capture is None or not _is_page(capture):
-            return
-        if self.state.of_capture.setdefault(capture.seq, page.birth) != page.birth:
-            return
-        step, last = PageStep(capture.seq, base, self.trust), page.steps[-1] if page.steps else None
-        is_again = last is not None and last.seq == step.seq and last.base == NOBODY != base
-        if last is not None and is_again and self.trust >= last.trust:
-            page.steps[-1] = step  # The version that it was written upon is told after it.
-            self.look(page)
-        else:
-            self._add(page, step)
+    def _after(self, standing: PageVersions, steps: list[PageStep]) -> PageVersions:
+        """Return the standing after the steps whose versions are neither forgotten nor withdrawn."""
+        by_seq, hides = self.of.captures.by_seq, self.of.tombstones.hides
+        for step in steps:
+            if not hides(by_seq[step.seq]):
+                is_known = step.base != NOBODY and not hides(by_seq[step.base])
+                standing = next_standing(standing, step, step.base if is_known else NOBODY)
+        return standing
 
     def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
         self.state.of_capture[step.seq] = page.birth
         self.rows[page.birth] = None
-        if self._lives(step.seq):
-            standing = next_standing(page.standing, step, self._living(step.base))
-            self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
+        shown = [page.standing.current, *page.standing.beside, step.seq]
+        self._show(page, self._after(page.standing, [step]), shown)
 
     def _show(self, page: Page, standing: PageVersions, among: list[int]) -> None:
         """Show these versions of a page, and hide the other versions among `among`."""
@@ -311,23 +314,21 @@ class _Work:
             self.state.slugs.pop(page.slug, None)
             self.state.slugs[slug] = page.birth
             page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-            for number, source in self.state.into.pop(slug, {}).items():
-                self._arrive(page, self.state.by_birth[source], number)
+            # Links that waited for the slug lead to the page, one of each relation and source.
+            for number, birth in self.state.into.pop(slug, {}).items():
+                source = self.state.by_birth[birth]
+                link = source.links[number]
+                del self.state.numbers[birth, link.relation, link.to]
+                self.rows[birth] = None
+                known = self.state.numbers.setdefault((birth, link.relation, page.birth), number)
+                if known != number:
+                    source.links[known].trust = max(source.links[known].trust, link.trust)
+                    del source.links[number]
+                    continue
+                link.to = page.birth
+                self.state.into.setdefault(page.birth, {})[number] = birth
             self._moved(page)
         page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-
-    def _arrive(self, page: Page, source: Page, number: int) -> None:
-        """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
-        link = source.links[number]
-        del self.state.numbers[source.birth, link.relation, link.to]
-        self.rows[source.birth] = None
-        known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
-        if known != number:
-            source.links[known].trust = max(source.links[known].trust, link.trust)
-            del source.links[number]
-            return
-        link.to = page.birth
-        self.state.into.setdefault(page.birth, {})[number] = source.birth
 
     def _changed_links(self, page: Page, number: int, link: Link, *, on: bool) -> None:
         was_node = page.is_node
@@ -382,17 +383,6 @@ class _Work:
         page = self.state.by_birth[birth] = Page(birth, capture.id, [], {}, {})
         self._add(page, PageStep(birth, NOBODY, TRUST[capture.actor.origin]))
         return page
-
-    def _version(self, page: Page, id: str | None) -> int:
-        seq = None if id is None else self.of.captures.seq_of(id)
-        return seq if seq is not None and self.state.of_capture.get(seq) == page.birth else NOBODY
-
-    def _living(self, base: int) -> int:
-        return base if base != NOBODY and self._lives(base) else NOBODY
-
-    def _lives(self, seq: int) -> bool:
-        """Return whether a version is neither forgotten nor withdrawn."""
-        return not self.of.tombstones.hides(self.of.captures.by_seq[seq])
 
 
 def rebuild(state: Pages, of: object) -> None:

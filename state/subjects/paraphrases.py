@@ -7,8 +7,6 @@ captures from before the second time stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
@@ -58,7 +56,18 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
             elif state.banned:
                 _judge(state, capture, context)
         case Forgotten(ids=ids):
-            _count(state, ids, context)
+            roots = dict[int, None]()
+            for capture in filter(_folds, of.captures.found(ids)):
+                key = _key(capture, of)
+                if key not in state.root_of:
+                    alike = _alike(state, capture, context)
+                    state.root_of[key] = key if alike is None else state.root_of[alike]
+                    _put(_indexed(state, context), key, context)
+                roots[state.root_of[key]] = None
+            for root in roots:  # Texts of equal content count once.
+                state.times[root] = state.times.get(root, 0) + 1
+                if state.times[root] >= BANNING:
+                    state.banned[root] = max(context.at, state.banned.get(root, context.at))
         case Restored(ids=ids):
             for capture in of.captures.found(ids):
                 lifted = state.hidden.get(capture.seq)
@@ -76,22 +85,6 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
 def take_up(state: Paraphrases) -> None:
     """Take in that another embedder decides from here on."""
     state._index = None
-
-
-def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbeddings]) -> None:
-    """Count the texts forgotten by an event; texts of equal content count once."""
-    roots = dict[int, None]()
-    for capture in filter(_folds, context.of.captures.found(ids)):
-        key = _key(capture, context.of)
-        if key not in state.root_of:
-            alike = _alike(state, capture, context)
-            state.root_of[key] = key if alike is None else state.root_of[alike]
-            _put(_indexed(state, context), key, context)
-        roots[state.root_of[key]] = None
-    for root in roots:
-        state.times[root] = state.times.get(root, 0) + 1
-        if state.times[root] >= BANNING:
-            state.banned[root] = max(context.at, state.banned.get(root, context.at))
 
 
 def _judge(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> None:

@@ -6,6 +6,8 @@ names are: invented names fill no more pages. A person's valid statements are in
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
@@ -35,26 +37,15 @@ class Person(msgspec.Struct):
     named: list[int] = []
 
 
-class People(msgspec.Struct, dict=True, array_like=True):
-    """The people of a scope by `key_of_name`, in order of appearance, and the `told` ones, shown to readers.
-
-    `naming` follows from these: the people named in each capture.
-    """
+class People(msgspec.Struct, array_like=True):
+    """The people of a scope by `key_of_name`, in order of appearance; readers see the `told` ones."""
 
     known: dict[str, Person] = {}
     told: dict[str, None] = {}
 
-    def __post_init__(self) -> None:
-        self.naming: dict[int, dict[str, None]] = {}
-        for key, person in self.known.items():
-            for seq in person.named:
-                self.naming.setdefault(seq, {})[key] = None
-
-    def unname(self, seq: int, key: str) -> None:
-        """Remove a name from the names in a capture."""
-        self.naming[seq].pop(key, None)
-        if not self.naming[seq]:
-            del self.naming[seq]
+    def named_in(self, seqs: Collection[int]) -> list[str]:
+        """Return the told people whom captures name."""
+        return [key for key in self.told if any(seq in seqs for seq in self.known[key].named)]
 
 
 def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -108,10 +99,7 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
         if person is None:
             continue
         person.named.append(capture.seq)
-        for seq in person.named[:-NAMED_KEPT]:
-            state.unname(seq, key)
         del person.named[:-NAMED_KEPT]
-        state.naming.setdefault(capture.seq, {})[key] = None
         if _is_told(state, key, person, touched):
             touched[key] = None
 
@@ -127,9 +115,7 @@ def _known(state: People, name: str, key: str) -> Person | None:
     person = state.known.get(key)
     if person is None:
         if len(state.known) >= MOST_KNOWN:
-            oldest = next(key for key in state.known if key not in state.told)
-            for seq in state.known.pop(oldest).named:
-                state.unname(seq, oldest)
+            del state.known[next(key for key in state.known if key not in state.told)]
         person = state.known[key] = Person(" ".join(name.split()), spoke={}, named=[])
     return person
 

@@ -7,9 +7,7 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -37,8 +35,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
     speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
-    and promises of its agents. `_told`, the signs that close an open end, and `_begun`, the open ends by
-    the beginnings of their terms, follow from the rest.
+    and promises of its agents. `_told`, the signs that close an open end, follows from the rest.
     """
 
     open: dict[Key, OpenEnd] = {}
@@ -48,11 +45,9 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
-        self._begun: dict[str, list[Key]] = {}
 
-    def has_any(self, seqs: Iterable[int]) -> bool:
+    def has_any(self, seqs: Collection[int]) -> bool:
         """Return whether anything of these captures is open."""
-        seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
     def close(self, keys: Iterable[Key]) -> bool:
@@ -60,32 +55,19 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         were_open = len(self.open)
         for key in keys:
             self.open.pop(key, None)
-            told = self._told.pop(key, None)
-            for begin in told.begins if told is not None else ():
-                self._begun[begin].remove(key)
-                if not self._begun[begin]:
-                    del self._begun[begin]
+            self._told.pop(key, None)
         return len(self.open) < were_open
 
     def near(self, text: str, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the open ends that a text may close."""
-        if len(self._told) < len(self.open):
-            for key in self.open:
-                self.told(key, of)
-        lowered = text.lower()
-        if not lowered.isascii():  # Letters with accents have other terms.
-            return dict(self._told)
-        begun = Counter(chain.from_iterable(keys for begin, keys in self._begun.items() if begin in lowered))
-        return {key: told for key, count in begun.items() if count >= (told := self._told[key]).least}
+        lowered, told = text.lower(), {key: self.told(key, of) for key in self.open}
+        return {key: its for key, its in told.items() if open_ends.may_end(its, lowered)}
 
     def told(self, key: Key, of: HasCaptures) -> ClosingSigns:
         """Return the signs that close an open end, computed at the first call."""
-        its = self._told.get(key)
-        if its is None:
-            its = self._told[key] = open_ends.told_by(text_of(of, key[0], self.open[key]))
-            for begin in its.begins:
-                self._begun.setdefault(begin, []).append(key)
-        return its
+        if key not in self._told:
+            self._told[key] = open_ends.told_by(text_of(of, key[0], self.open[key]))
+        return self._told[key]
 
 
 def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:

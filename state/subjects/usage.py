@@ -176,7 +176,13 @@ def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
                 shown.end = turn.at
     if turn.actor.origin not in ANSWERING or not any(shown.seqs for shown in waiting):
         return []
-    _count_words(state, of, turn.seq)
+    for seq in range(state.counted, turn.seq):
+        capture = of.captures.by_seq.get(seq)
+        if capture is not None and unit_of(of, capture) == seq:  # Repetition does not count.
+            state.texts += 1
+            for word in dict.fromkeys(words(of.captures.body(capture).text)):
+                state.counts[word] = state.counts.get(word, 0) + 1
+    state.counted = turn.seq
     asked = [_text(seq, of) for seq in state.asked.get(turn.session, ())]
     common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
     answer, counted = answer_of(_text(turn.seq, of)), dict.fromkeys(chain(*(shown.used for shown in waiting)))
@@ -197,17 +203,6 @@ def _count_used(use: Use, at: int) -> None:
     use.last = at if use.last is None else max(use.last, at)
     recent = (time for time in (*use.times, at) if use.last - time <= HOT_WINDOW_US)
     use.times = tuple(sorted(recent))[-MAX_TIMES:]
-
-
-def _count_words(state: Usage, of: HasMemories, end: int) -> None:
-    """Count the words of the texts before `end`, of a memory's only the first: repetition does not count."""
-    for seq in range(state.counted, end):
-        capture = of.captures.by_seq.get(seq)
-        if capture is not None and unit_of(of, capture) == seq:
-            state.texts += 1
-            for word in dict.fromkeys(words(of.captures.body(capture).text)):
-                state.counts[word] = state.counts.get(word, 0) + 1
-    state.counted = end
 
 
 def _text(seq: int, of: HasMemories) -> str:

@@ -334,10 +334,7 @@ def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
 def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Tie a memory to the memories with another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
-    if state._sharing is None:  # The texts are taken in when first needed, after a start and a restore alike.
-        state._sharing = {family: Sharing() for family in FAMILIES.values()}
-        _share(state._sharing, state.judged, of)
-    for near in _living(of, state._sharing[own.family or ""].near(memory.birth, COMPARED)):
+    for near in _living(of, _sharing_of(state, own.family or "", of).near(memory.birth, COMPARED)):
         birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
         # Two homes may have two keys, under which one secret has two placeholders.
@@ -348,6 +345,14 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
                 "contradicted" if _trust(newer) < _trust(older) else "replaced" if found.whole else "in part"
             )
             state.older.setdefault(second, {})[first] = None
+
+
+def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
+    """Return the texts of a family, taken in when first needed, after a start and a restore alike."""
+    if state._sharing is None:
+        state._sharing = {family: Sharing() for family in FAMILIES.values()}
+        _share(state._sharing, state.judged, of)
+    return state._sharing[family]
 
 
 def _share(sharing: dict[str, Sharing], judged: dict[int, int], of: HasCaptures) -> None:

@@ -22,16 +22,22 @@ FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 MOST_CONFIRMATIONS = 9
 """Ten times said is the most that confirmations are worth."""
-_CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
+EXACT = Context(prec=18, rounding=ROUND_HALF_EVEN)
+"""Arithmetic whose `ln` and `exp` round correctly everywhere, unlike those of `math`."""
 _LN_2 = Decimal("0.693147180559945309")
+
+
+def rounded_share(amount: int, share: Decimal) -> int:
+    """Return the share of an amount, rounded half to even."""
+    return int(EXACT.multiply(Decimal(amount), share).to_integral_value(ROUND_HALF_EVEN, EXACT))
 
 
 @cache
 def importance_confirmed(confirmations: int) -> int:
     """Return the importance of a memory in thousandths: 500, and up to 250 by the log of confirmations."""
     said = Decimal(1 + min(confirmations, MOST_CONFIRMATIONS))
-    ratio = _CONTEXT.divide(_CONTEXT.ln(said), _CONTEXT.ln(Decimal(1 + MOST_CONFIRMATIONS)))
-    return 500 + int(_CONTEXT.multiply(Decimal(250), ratio))
+    ratio = EXACT.divide(EXACT.ln(said), EXACT.ln(Decimal(1 + MOST_CONFIRMATIONS)))
+    return 500 + int(EXACT.multiply(Decimal(250), ratio))
 
 
 def importance(given: int | None, confirmations: int) -> int:
@@ -46,15 +52,11 @@ def worth(importance: int, last_at: int, now: int) -> int:
 
 
 def decayed(amount: int, age_us: int) -> int:
-    """Return the worth of `amount` after `age_us`, halved every three days; before its time it is whole.
-
-    `Decimal.exp` rounds correctly everywhere, unlike the exponentials of `math`.
-    """
+    """Return the worth of `amount` after `age_us`, halved every three days; before its time it is whole."""
     if age_us <= 0 or not amount:
         return amount
-    exponent = _CONTEXT.divide(_CONTEXT.multiply(_LN_2, Decimal(age_us)), Decimal(HALF_LIFE_US))
-    factor = _CONTEXT.exp(_CONTEXT.minus(exponent))
-    return int(_CONTEXT.multiply(Decimal(amount), factor).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))
+    exponent = EXACT.divide(EXACT.multiply(_LN_2, Decimal(age_us)), Decimal(HALF_LIFE_US))
+    return rounded_share(amount, EXACT.exp(EXACT.minus(exponent)))
 
 
 def hot(uses: Sequence[int], now: int) -> int:

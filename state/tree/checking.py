@@ -58,7 +58,12 @@ def check(scope: Scope) -> list[TreeProblem]:
             if link.relation not in EDGES:
                 what = f"{link.relation} is no edge that Memtape knows"
                 found.append(_problem(page, "unknown_edge", what))
-        found += [_problem(page, "stale", what) for what in _stale(scope, page)]
+        since, refs, summary = page.standing.current, page.given.get("refs"), page.given.get("summary")
+        for ref in () if refs is None else refs.value:
+            if refs is not None and (became := _became(scope, ref, max(since, refs.seq))):
+                found.append(_problem(page, "stale", f"refers to {ref}, which {became}"))
+        if summary is not None and summary.value and summary.seq < since:
+            found.append(_problem(page, "stale", "its summary is older than its text"))
         if page.standing.beside:
             what = f"{1 + len(page.standing.beside)} versions stand, since nobody has seen all of them"
             found.append(_problem(page, "diverged", what))
@@ -133,19 +138,6 @@ def _above(scope: Scope, page: Page, below: Container[int]) -> Page:
         if other is not None and other.lives and other.birth not in below:
             return other
     return scope.pages.by_birth[ROOT_BIRTH]
-
-
-def _stale(scope: Scope, page: Page) -> Iterator[str]:
-    """Yield the stale parts of a page: references to changed memories, and a summary older than the text."""
-    since, refs = page.standing.current, page.given.get("refs")
-    if refs is not None:
-        for ref in refs.value:
-            became = _became(scope, ref, max(since, refs.seq))
-            if became:
-                yield f"refers to {ref}, which {became}"
-    summary = page.given.get("summary")
-    if summary is not None and summary.value and summary.seq < since:
-        yield "its summary is older than its text"
 
 
 def _became(scope: Scope, id: str, since: int) -> str:

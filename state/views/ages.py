@@ -120,7 +120,11 @@ class Age(msgspec.Struct, frozen=True, kw_only=True):
 
 def standing(scope: Scope) -> UnitCounts:
     """Return the numbers of a scope's units by place."""
-    counts = Counter(_place(scope, unit) for unit in lifecycle.units_of(scope))
+    counts = Counter[str]()
+    for unit in lifecycle.units_of(scope):
+        apart, capture = _apart(scope, unit), scope.captures.by_seq[unit]
+        kind = "consolidated" if capture.made else capture.kind
+        counts[kind if apart == "does not age" else apart or scope.lifecycle.tier(unit)] += 1
     total = counts.total()
     named = {name: counts.pop(name, 0) for name in ("short", "mid", "long", "archived", "purged")}
     return UnitCounts(
@@ -211,14 +215,6 @@ def _apart(scope: Scope, unit: int) -> Stays | None:
     if not lifecycle.kind_of(scope, unit):
         return "does not age"
     return "pinned" if lifecycle.is_pinned(scope, unit) else None
-
-
-def _place(scope: Scope, unit: int) -> str:
-    """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
-    apart, capture = _apart(scope, unit), scope.captures.by_seq[unit]
-    if apart == "does not age":
-        return "consolidated" if capture.made else capture.kind
-    return apart or scope.lifecycle.tier(unit)
 
 
 def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | AgingStep:

@@ -285,22 +285,21 @@ class _Picker:
 
     def take(self, section: Section, room: int) -> None:
         """Pick the items of a section that fit a part of the budget; the rest waits."""
-        misses, rest = 0, []
-        for place, (number, item) in enumerate(self._waiting[section]):
-            if misses >= MISSES:
-                rest += self._waiting[section][place:]
-                break
+        misses = 0
+        for number, item in self._waiting[section]:
+            if number in self.taken:
+                continue
             fitted, cost = self._fitted(item)
             if cost > (min(room, self._ends_left) if item.ends else room):
                 misses += 1
-                rest.append((number, item))
+                if misses == MISSES:
+                    return
                 continue
             misses, room = 0, room - cost
             self.left -= cost
             self._ends_left -= cost if item.ends else 0
             self._opened[section] = None
             self.taken[number] = fitted
-        self._waiting[section] = rest
 
     def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
         """Return an item with its cost, cut if it alone would exceed the whole budget."""
@@ -308,7 +307,13 @@ class _Picker:
         cost = heading + self._count(self._form.line(item)) + 1
         cut = None
         if item.ends and cost > self._ends_left:
-            cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
+            # The last sentences that fit are shown, perhaps none.
+            room = self._ends_left - heading - 1
+            chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
+            while cut is None and chars > 0 and (text := ending(item.text, chars)):
+                its = msgspec.structs.replace(item, text=f"… {text}", cut=True)
+                cut = its if self._count(self._form.line(its)) <= room else None
+                chars = len(text) - 1
         elif cost > self._room:
             room = self._room // CUT_SHARE - heading - 1
             cut = _cut_to(item, lambda it: self._count(self._form.line(it)) <= room)
@@ -362,17 +367,6 @@ def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextIt
     while shortest and not fits(_cut(item, shortest)):
         shortest -= 1
     return _cut(item, shortest) if shortest else None
-
-
-def _last_of(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item with the last sentences that fit a line of `room` tokens; None if none fits."""
-    chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
-    while chars > 0 and (text := ending(item.text, chars)):
-        cut = msgspec.structs.replace(item, text=f"… {text}", cut=True)
-        if count(form.line(cut)) <= room:
-            return cut
-        chars = len(text) - 1
-    return None
 
 
 def _cut(item: ContextItem, length: int) -> ContextItem:

@@ -54,8 +54,23 @@ def seen_of(scope: Scope) -> Earlier:
 
 def changes_since(seen: Mapping[str, Earlier], new: Partition, scope: str | None) -> Changes:
     """Return the changes since `seen`, which has the earlier state by scope, in one scope or in all."""
-    names = (name for name in sorted(new.scopes) if scope in (None, name))
-    return joined(_in_scope(seen.get(name, (0, {})), new.scopes[name]) for name in names)
+    found, turns = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=0), 0
+    for name in (name for name in sorted(new.scopes) if scope in (None, name)):
+        turns_before, before = seen.get(name, (0, {}))
+        turns += len(turns_of(new.scopes[name])) - turns_before
+        for birth, memory in new.scopes[name].memories.by_birth.items():
+            known, did_live = before.get(birth, (None, False))
+            came = [join.seq for join in memory.joins if join.seq not in (known or ())]
+            changed = _changed(new.scopes[name], memory, came if known is not None else came[1:])
+            if known is None:
+                new_ones = found.revised if changed.revises else found.added
+                (new_ones if memory.lives else found.forgotten).append(changed)
+                continue
+            if changed.captures:
+                found.folded.append(changed)
+            if did_live is not memory.lives:
+                (found.restored if memory.lives else found.forgotten).append(changed)
+    return msgspec.structs.replace(found, turns=turns)
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
@@ -65,24 +80,6 @@ def joined(parts: Iterable[Changes]) -> Changes:
         for name in Changes.__struct_fields__:
             whole = msgspec.structs.replace(whole, **{name: getattr(whole, name) + getattr(part, name)})
     return whole
-
-
-def _in_scope(old: Earlier, new: Scope) -> Changes:
-    turns, before = len(turns_of(new)) - old[0], old[1]
-    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=turns)
-    for birth, memory in new.memories.by_birth.items():
-        known, did_live = before.get(birth, (None, False))
-        came = [join.seq for join in memory.joins if join.seq not in (known or ())]
-        changed = _changed(new, memory, came if known is not None else came[1:])
-        if known is None:
-            new_ones = found.revised if changed.revises else found.added
-            (new_ones if memory.lives else found.forgotten).append(changed)
-            continue
-        if changed.captures:
-            found.folded.append(changed)
-        if did_live is not memory.lives:
-            (found.restored if memory.lives else found.forgotten).append(changed)
-    return found
 
 
 def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:

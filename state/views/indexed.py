@@ -65,11 +65,6 @@ def record_of(row: values.LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
     return msgspec.msgpack.encode((row, heard))
 
 
-def _heard_by(shown: values.Displayed) -> Heard:
-    """Return the instructions of people in a displayed text; none if no person wrote the text."""
-    return heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
-
-
 def row_at(segment: Segment, place: int) -> Any:
     """Return the row at a place of a segment, which is not gone; of another wording, the row of its memory.
 
@@ -112,10 +107,8 @@ def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> li
         its = (text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
         return [IndexEntry(*its)]
     if isinstance(row, values.TurnRow):
-        return [text_entry(row, row.captions, None, record_of(row, _heard_by(row)), hidden=row.hidden)]
-    ages_from = row.last_at if row.kind in FAMILIES else None
-    record = record_of(row, _heard_by(row))
-    head = text_entry(row, (), ages_from, record, ids=row.ids, spoken=row.canonical, hidden=row.hidden)
+        return [text_entry(row, row.captions, None)]
+    head = text_entry(row, (), row.last_at if row.kind in FAMILIES else None)
     # Another wording is called by no id, and its record is that of the memory.
     others = (
         head._replace(text=text, record=b"", said=said_number(text), ids=(), spoken=id, wording=number)
@@ -124,24 +117,19 @@ def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> li
     return [head, *others]
 
 
-def text_entry(
-    shown: values.Displayed,
-    captions: Sequence[str],
-    ages_from: int | None,
-    record: bytes,
-    *,
-    ids: Sequence[str] = (),
-    spoken: str = "",
-    hidden: bool = False,
-) -> IndexEntry:
-    """Return the index entry of a displayed row; the keywords are fields of `IndexEntry`."""
-    turn = shown.kind == "turn"
+def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int | None) -> IndexEntry:
+    """Return the index entry of a displayed text. Only the entry of a row has a record.
+
+    `ages_from` is in microseconds, None for a text that does not age. Only people's texts instruct.
+    """
+    memory, turn = shown if isinstance(shown, values.MemoryRow) else None, shown.kind == "turn"
+    row = shown if isinstance(shown, (values.MemoryRow, values.TurnRow)) else None
     text = "\n".join((shown.text, *captions))
-    heard = _heard_by(shown)
+    heard = heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
     flags = (
         entries.TURN * turn
         | entries.ANSWERS * (turn and shown.origin in ANSWERING)
-        | entries.HIDDEN * hidden
+        | entries.HIDDEN * (row is not None and row.hidden)
         | entries.AGES * (ages_from is not None)
         | entries.TAGGED * bool(shown.tags)
         | entries.CUED * bool(heard.orders or heard.standing or heard.doubted)
@@ -156,10 +144,10 @@ def text_entry(
         shown.kind,
         shown.id,
         flags,
-        record,
+        b"" if row is None else record_of(row, heard),
         said_number(text if turn else shown.text),
-        tuple(dict.fromkeys((shown.id, *ids))),
-        spoken,
+        tuple(dict.fromkeys((shown.id, *(() if memory is None else memory.ids)))),
+        "" if memory is None else memory.canonical,
         shown.origin,
         ages_from=ages_from,
         confidence=MODELS_CONFIDENCE if shown.origin == "model" and not turn else 1,

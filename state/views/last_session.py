@@ -62,7 +62,13 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
-    answer = _answer(turns, agents, people, requests)
+    # The last answer to the last request is the one before a goodbye, if any came before it.
+    since = requests[-1] if requests else -1
+    answers = [n for n in agents if n > since]
+    parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))
+    answers = [n for n in answers if n < parting] or answers
+    answers = [n for n in answers if len(turns[n].text.split()) >= LEAST_WORDS] or answers
+    answer = answers[-1] if answers else None
     lines = [OutlineLine(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
     # Finished work is told by agents before the last answer. Splitting into sentences takes longer.
     telling = [n for n in agents if n != answer and _DID.search(turns[n].text)]
@@ -119,18 +125,6 @@ def _acted(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     for n, turn in tests[-1:]:
         lines.append(OutlineLine(f"{'open: ' if has_failed(turn.tags) else ''}{_head(turn.text)}", n))
     return lines
-
-
-def _answer(
-    turns: Sequence[SessionTurn], agents: list[int], people: list[int], requests: list[int]
-) -> int | None:  # fmt: skip
-    """Return the last answer to the last request: the one before a goodbye, if any came before it."""
-    since = requests[-1] if requests else -1
-    answers = [n for n in agents if n > since]
-    parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))
-    answers = [n for n in answers if n < parting] or answers
-    telling = [n for n in answers if len(turns[n].text.split()) >= LEAST_WORDS] or answers
-    return telling[-1] if telling else None
 
 
 def _files(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:

@@ -135,8 +135,8 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
         yield RECENT
     if unit_of(scope, captures[0]) in scope.lifecycle.archived:
         yield ARCHIVE
-    keys = dict.fromkeys(key for seq in seqs for key in scope.people.naming.get(seq, ()))
-    keys |= dict.fromkeys(() if is_turn else (key_of_name(capture.actor.name) for capture in captures))
+    speakers = () if is_turn else (key_of_name(capture.actor.name) for capture in captures)
+    keys = dict.fromkeys((*scope.people.named_in(seqs), *speakers))
     yield from (standing.person_path(key) for key in keys if key in scope.people.told)
 
 
@@ -177,6 +177,10 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
     told = islice(standing.told_rows(scope, led, names), max(0, lines))
     facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
+    # Memories that are covered, or a consolidation's text without cover, are not counted.
+    covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
+    hidden = {it.birth: it for it in memories_of(scope, (*covered, *scope.captures.decided))}
+    not_shown = sum(it.lives and not is_shown(scope, scope.covers, it) for it in hidden.values())
     by_seq = scope.captures.by_seq
     days = (day for day, seqs in scope.captures.days.items() if not all(by_seq[seq].hidden for seq in seqs))
     summaries = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda it: it.group)
@@ -185,7 +189,7 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
         goal=goal,
         plan=plan,
         facts=facts,
-        memories=sum(1 for _ in scope.memories.living()) - _not_shown(scope),
+        memories=sum(1 for _ in scope.memories.living()) - not_shown,
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in nlargest(DAYS_ON_INDEX, days)),
         conflicts=len(scope.conflicts.pending),
@@ -219,13 +223,6 @@ def _listed(scope: Scope, row: values.ConflictRow) -> values.ListedConflict:
         its = None if name is None else memory_row(scope, name.id)
         sides.append(None if name is None or its is None else (its, standing.memory_path(name.ordinal)))
     return values.ListedConflict(row, sides[0], sides[1])
-
-
-def _not_shown(scope: Scope) -> int:
-    """Return the number of living memories that are covered, or are a consolidation's text without cover."""
-    covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
-    found = {it.birth: it for it in memories_of(scope, (*covered, *scope.captures.decided))}
-    return sum(it.lives and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
 def _latest_memory_pages(scope: Scope) -> list[str]:

@@ -8,7 +8,7 @@ tombstone on it. Reading and answering are elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
@@ -56,7 +56,10 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
     found: dict[str, Proposal] = {}
     said = [it for it in known if it.origin in PEOPLE and it.valid_to is None and it.kind not in _READ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
-        for text, into in _rules_in(it):
+        heard = heard_of(it)
+        stated = filter(is_for_all_projects, heard.standing if it.scope != GLOBAL else ())
+        doubted = heard.doubted if it.kind not in ("goal", "plan") else ()
+        for text, into in (*((text, GLOBAL) for text in stated), *((text, it.scope) for text in doubted)):
             id = proposal_id(text, into)
             before = found.get(id)
             if before is not None:
@@ -65,15 +68,6 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
                 continue
             found[id] = made_from(Proposal, it, id=id, text=text, into=into, said_in=(it.id,))
     return list(found.values())
-
-
-def _rules_in(known: Known) -> Iterator[tuple[str, str]]:
-    """Yield the rules in a text, each with the scope into which it would come."""
-    heard = heard_of(known)
-    if known.scope != GLOBAL:
-        yield from ((text, GLOBAL) for text in filter(is_for_all_projects, heard.standing))
-    if known.kind not in ("goal", "plan"):
-        yield from ((text, known.scope) for text in heard.doubted)
 
 
 _READ = ("document", "page")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -78,19 +78,16 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     by_seq = scope.captures.by_seq
     shown = shown_of(scope, memory.members)
     spoken = by_seq[memory.canonical] if memory.lives else capture
-    value = _value(scope, memory, spoken)
     origins = (values.Provenance(it.actor.origin, it.session) for it in shown_of(scope, memory.joins))
     importances = (scope.captures.body(member).importance_given for member in shown)
     return made_from(
         MemoryRow,
         scope.captures.body(spoken),
         spoken.actor,
+        spoken,
         **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
-        pinned=is_pinned(scope, memory.birth),
-        tier=scope.lifecycle.tier(memory.birth),
-        archived_at=_archived_at(scope, memory.birth),
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
@@ -104,22 +101,24 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         wordings=_wordings(scope, memory),
         canonical=spoken.id,
         actor=spoken.actor.name,
-        session=spoken.session,
-        at=spoken.at,
-        **value,
-        **_standing(scope, memory, shown, spoken, is_ended=value["replaced_by"] is not None),
+        **_aged(scope, memory.birth),
+        **_derived(scope, memory, shown, spoken),
     )
 
 
-def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
-    """Return the columns of a memory's value; `spoken` is its canonical capture."""
-    by_seq = scope.captures.by_seq
+def _derived(scope: Scope, memory: Memory, shown: list[Capture], spoken: Capture) -> dict[str, Any]:
+    """Return the columns of a memory's value and status; `shown` are its captures, `spoken` the canonical."""
+    by_seq, body = scope.captures.by_seq, scope.captures.body(spoken)
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
-    since, text = validity.valid_from(scope, memory), scope.captures.body(spoken).text
+    since = validity.valid_from(scope, memory)
     older = scope.captures.body(by_seq[before[0].canonical]).text if before else ""
-    found = replaces(older, text) if older else None  # None if the value is not separable from its text.
+    found = replaces(older, body.text) if older else None  # None if the value is not separable from its text.
+    # A goal or plan not in force has ended.
+    replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
+    uses = [use for use in uses_of(scope, memory.birth) if use.used]
+    is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
     return {
         "valid_from": since,
         # The replacement may have been said before the memory, which then never held.
@@ -130,21 +129,9 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
         "outdated_by": None if outdated is None else by_seq[outdated.name].id,
         "contradicts": None if stronger is None else by_seq[stronger.name].id,
         "before": "" if found is None else found.older,
-    }
-
-
-def _standing(
-    scope: Scope, memory: Memory, shown: Sequence[Capture], spoken: Capture, *, is_ended: bool
-) -> dict[str, Any]:
-    """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
-    replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
-    uses = [use for use in uses_of(scope, memory.birth) if use.used]
-    is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
-    body = scope.captures.body(spoken)
-    return {
         "replaced": replaced,
         "importance_confirmed": importance_confirmed(len(shown) - 1),
-        "status": "deprecated" if is_ended or replaced else "stable" if is_stable else "draft",
+        "status": "deprecated" if after is not None or replaced else "stable" if is_stable else "draft",
         "category": category_of(body.kind, body.tags, body.text),
         "polarity": polarity(body.text),
         "uses": sum(use.used for use in uses),
@@ -191,9 +178,7 @@ def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
         **_named(scope, capture.id),
         captions=captions(body),
         actor=capture.actor.name,
-        pinned=scope.pins.has_any([capture.id]),
-        tier=scope.lifecycle.tier(capture.seq),
-        archived_at=_archived_at(scope, capture.seq),
+        **_aged(scope, capture.seq),
         offset_of=capture.offset,
         polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
     )
@@ -291,9 +276,11 @@ def _archive_row(scope: Scope, id: str) -> values.ArchiveRow | None:
     return made_from(values.ArchiveRow, capture, archiving, **_named(scope, id), **more)
 
 
-def _archived_at(scope: Scope, unit: int) -> int | None:
-    archiving = scope.lifecycle.archived.get(unit)
-    return None if archiving is None else archiving.at
+def _aged(scope: Scope, unit: int) -> dict[str, Any]:
+    """Return the columns of a unit's age."""
+    archiving, tier = scope.lifecycle.archived.get(unit), scope.lifecycle.tier(unit)
+    at = None if archiving is None else archiving.at
+    return {"pinned": is_pinned(scope, unit), "tier": tier, "archived_at": at}
 
 
 def captions(body: Captured) -> tuple[str, ...]:

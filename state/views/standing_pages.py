@@ -123,7 +123,8 @@ def told_rows(scope: Scope, births: Iterable[int], names: list[frozenset[str]]) 
         spoken = scope.captures.by_seq[memory.canonical]
         if is_told(scope, memory) and not is_left_out(scope.captures.body(spoken).text, names):
             row = memory_row(scope, scope.captures.by_seq[memory.name].id)
-            yield from () if row is None else (row,)
+            if row is not None:
+                yield row
 
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
@@ -202,7 +203,8 @@ def _essentials(scope: Scope) -> StandingPage:
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
     for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
         row = current_row(scope, family, names)
-        yield from () if row is None else (_line(scope, title, row),)
+        if row is not None:
+            yield _line(scope, title, row)
 
 
 def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
@@ -210,9 +212,9 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
     said |= ids
     for item in rules:
-        if not is_left_out(item.text, names):
-            capture = scope.captures.get(item.id)
-            yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
+        capture = scope.captures.get(item.id)
+        if capture is not None and not is_left_out(item.text, names):
+            yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture))
 
 
 def _facts(scope: Scope, names: list[frozenset[str]]) -> Iterator[MemoryRow]:

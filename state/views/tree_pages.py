@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from memtape.schemas.events import CHILD, SYSTEM
 from memtape.schemas.ids import ROOT
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage
+from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage, made_from
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Link, Page
@@ -92,11 +92,12 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
     by_seq = scope.captures.by_seq
     spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
     by = SYSTEM if spoken is None else spoken.actor
-    return PageRow(
+    return made_from(
+        PageRow,
+        page,
+        by,
         key=f"{scope.name}/{page.id}",
-        id=page.id,
         scope=scope.name,
-        slug=page.slug,
         title=title_of(scope, page),
         summary=summary_of(scope, page),
         hints=page.told("hints", ()),
@@ -111,7 +112,6 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         beside=tuple(by_seq[seq].id for seq in page.standing.beside),
         versions=len(page.versions),
         actor=by.name,
-        origin=by.origin,
         at=spoken.at if spoken else 0,
         first_at=first.at if first else 0,
     )

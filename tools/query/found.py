@@ -344,7 +344,7 @@ def _with_covers(opened: OpenIndex, places: Iterable[tuple[int, int]]) -> dict[t
 @lru_cache(maxsize=TAIL_KEPT)
 def _entry_of_event(event: Event) -> IndexEntry:
     result = result_of(event)
-    return text_entry(result, result.captions, result.last_at, b"")
+    return text_entry(result, result.captions, result.last_at)
 
 
 def holding_at(found: ScopeTexts, time: int) -> Among:
