@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ class Scorer:
     def __init__(self, texts: Texts, context: ContextRecipe) -> None:
         self._texts = texts
         self._context = context
-        self._worths, self._session_worths = TermCache(), TermCache()
+        self._worths = TermCache()
         self._read = texts.read(context)
         self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
         number = texts.sessions.number[texts.shown]
@@ -34,7 +34,11 @@ class Scorer:
 
     def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every text for terms, each with its weight."""
-        return _added(self._texts.size, wanted, self._worths, self._worth_of)
+        scores = np.zeros(self._texts.size)
+        for term, weight in wanted:
+            rows, worths, _ = self._worths.of(term, self._worth_of)
+            scores[rows] += weight * worths
+        return scores
 
     def holds(self, terms: Sequence[str], places: Ints) -> Array:
         """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
@@ -63,56 +67,40 @@ class Scorer:
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers that `TextSessions` gives them."""
-        return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
+        scores, number = np.zeros(self._texts.size), self._texts.sessions.number
+        for term, weight in wanted:
+            rows, counts, _ = self._texts.found(term)
+            counted = np.bincount(number[rows], counts, minlength=self._texts.size)
+            here = np.flatnonzero(counted)
+            held = counted[here]
+            relative = self._session_lengths[here] / (self._session_mean or 1)
+            norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
+            scores[here] += weight * (held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
+        return scores
 
     def _worth_of(self, term: str) -> TermRows:
         """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
-        rows, counts, _ = self._texts.found(term)
-        here, held = self._counted(rows, counts)
-        return TermRows(here, self._saturated(here, held) * self._texts.idf(term))
+        texts, turns = self._texts, self._texts.turns
+        rows, counts, _ = texts.found(term)
+        lent = counts * turns.worth(rows)
+        given = [(rows, counts), *((to, share * lent) for to, share in turns.lent(rows, self._context))]
+        if len(rows) * RARE < texts.size:
+            every = np.concatenate([to for to, _ in given])
+            here = distinct(every)
+            places = np.searchsorted(here, every)
+            held: Any = np.bincount(places, np.concatenate([its for _, its in given]), minlength=len(here))
+            is_lent = (here != NOBODY) & (held > 0)
+            here, held = here[is_lent], held[is_lent]
+        else:
+            counted: Floats = np.zeros(texts.size + 1)
+            for to, its in given:
+                counted[to] += its
+            here = np.flatnonzero(counted[:-1] > 0)
+            held = counted[here]
+        return TermRows(here, self._saturated(here, held) * texts.idf(term))
 
     def _saturated(self, here: Any, held: Any) -> Any:
         """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
         k1, b = self._context.k1, self._context.b
         norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
         return held * (k1 + 1) / (held + norms)
-
-    def _counted(self, rows: Ints, counts: Floats) -> tuple[Ints, Floats]:
-        """Return the texts that hold a term or are lent it, ascending, and how often each has it.
-
-        `rows` hold it themselves, as often as `counts` says.
-        """
-        texts, turns = self._texts, self._texts.turns
-        lent = counts * turns.worth(rows)
-        given = [(rows, counts), *((to, share * lent) for to, share in turns.lent(rows, self._context))]
-        if len(rows) * RARE < texts.size:
-            every = np.concatenate([to for to, _ in given])
-            some = distinct(every)
-            places = np.searchsorted(some, every)
-            held: Any = np.bincount(places, np.concatenate([its for _, its in given]), minlength=len(some))
-            is_lent = (some != NOBODY) & (held > 0)
-            return some[is_lent], held[is_lent]
-        counted: Floats = np.zeros(texts.size + 1)
-        for to, its in given:
-            counted[to] += its
-        here = np.flatnonzero(counted[:-1] > 0)
-        return here, counted[here]
-
-    def _worth_in_sessions(self, term: str) -> TermRows:
-        rows, counts, _ = self._texts.found(term)
-        counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
-        here = np.flatnonzero(counted)
-        held = counted[here]
-        relative = self._session_lengths[here] / (self._session_mean or 1)
-        norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
-        return TermRows(here, held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
-
-
-def _added(
-    size: int, wanted: Iterable[tuple[str, float]], worths: TermCache, make: Callable[[str], TermRows]
-) -> Floats:
-    scores = np.zeros(size)
-    for term, weight in wanted:
-        rows, its, _ = worths.of(term, make)
-        scores[rows] += weight * its
-    return scores

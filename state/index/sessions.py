@@ -33,19 +33,31 @@ class TextSessions:
         self._parts = parts
         self.starts = starts_of(parts)
         self.shown: Flags = joined([part.shown for part in parts], np.bool_)
-        self._same = 0 if known is None else _alike(parts, known._parts)
-        self._base = self.starts[self._same]
+        pairs = zip(parts, () if known is None else known._parts, strict=False)
+        alike = [part.segment is other.segment for part, other in pairs]
+        self._same = alike.index(False) if False in alike else len(alike)
+        """With so many of the same segments both begin."""
+        self._base = base = self.starts[self._same]
         """So many texts stand where they stood."""
         self._keys, self._firsts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         self.number: Ints = np.zeros(0, np.int64)
         self._count(known)
         lines = self._lines()
-        touched = self._touched(known, lines)
-        moved = np.flatnonzero(touched[self.number[: self._base]])
-        self.again: Ints = np.append(moved, np.arange(self._base, len(self.number)))
+        # The sessions whose turns must be ordered over several parts, or again.
+        touched = np.zeros(len(self.number), np.bool_)
+        if known is not None:
+            touched[self.number[:base][self.shown[:base] != known.shown[:base]]] = True
+            for numbers in (known.number[base:], self.number[base:]):
+                touched[numbers[numbers < base]] = True
+        # The turns of a session stand together, so that each is met once in a segment.
+        each = [own[firsts(own)] for own in (self.number[rows] for rows in lines)]
+        every = np.sort(joined(each, np.int64))
+        touched[every[~firsts(every)]] = True
+        moved = np.flatnonzero(touched[self.number[:base]])
+        self.again: Ints = np.append(moved, np.arange(base, len(self.number)))
         old = () if known is None else (known.before, known.before_that, known.after, known.after_that)
-        nobody = np.full(len(self.number) + 1 - self._base, NOBODY)
-        links = [np.append(its[: self._base], nobody) for its in old] or [nobody.copy() for _ in range(4)]
+        nobody = np.full(len(self.number) + 1 - base, NOBODY)
+        links = [np.append(its[:base], nobody) for its in old] or [nobody.copy() for _ in range(4)]
         for link in links:
             link[moved] = NOBODY
         self.before: Ints = links[0]
@@ -87,55 +99,31 @@ class TextSessions:
             self._keys, self._firsts = keys[order], firsts_of_keys[order]
         self.number = joined(numbers, np.int64)
 
-    def _touched(self, known: TextSessions | None, lines: Sequence[Ints]) -> Flags:
-        """Return of each number whether turns of its session must be ordered over several parts, or again."""
-        base, touched = self._base, np.zeros(len(self.number), np.bool_)
-        if known is not None:
-            touched[self.number[:base][self.shown[:base] != known.shown[:base]]] = True
-            for numbers in (known.number[base:], self.number[base:]):
-                touched[numbers[numbers < base]] = True
-        # The turns of a session stand together, so that each is met once in a segment.
-        each = [own[firsts(own)] for own in (self.number[rows] for rows in lines)]
-        every = np.sort(joined(each, np.int64))
-        touched[every[~firsts(every)]] = True
-        return touched
-
     def _lines(self) -> list[Ints]:
-        """Return the turns of each new part, in its order by session, time and id."""
-        parts = zip(self._parts[self._same :], self.starts[self._same :], strict=False)
-        return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
+        """Return the shown turns of sessions of each new part, in its order by session, time and id."""
+        lines = []
+        for part, start in zip(self._parts[self._same :], self.starts[self._same :], strict=False):
+            segment = part.segment
+            alone = (segment.session_keys == NO_SESSION)[segment.sessions]
+            turns = part.shown & (segment.flags & TURN != 0) & ~alone
+            lines.append(start + segment.order[turns[segment.order]].astype(np.int64))
+        return lines
 
     def _link(self, old: Ints, lines: Sequence[Ints], touched: Flags) -> None:
         """Link the turns of new parts in their order, and sort the turns of touched sessions."""
         gathered = [old[self.shown[old] & (column_of(self._parts, self.starts, "flags", old) & TURN != 0)]]
+        ordered = list[Ints]()
         for rows in lines:
-            own = self.number[rows]
-            apart = touched[own]
-            self._join(rows[~apart], own[~apart])
+            apart = touched[self.number[rows]]
+            ordered.append(rows[~apart])
             gathered.append(rows[apart])
         rows = np.sort(np.concatenate(gathered))
         ids = column_of(self._parts, self.starts, "ids", rows).reshape(-1, 2)
         at = column_of(self._parts, self.starts, "at", rows)
-        ordered = rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))]
-        self._join(ordered, self.number[ordered])
-
-    def _join(self, rows: Ints, sessions: Ints) -> None:
-        """Link ordered turns, each with its session."""
-        for step, backward, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
-            same = sessions[step:] == sessions[:-step]
-            forward[rows[:-step][same]] = rows[step:][same]
-            backward[rows[step:][same]] = rows[:-step][same]
-
-
-def _alike(parts: Sequence[MaskedSegment], others: Sequence[MaskedSegment]) -> int:
-    """Return how many parts two sequences begin with that have the same segments."""
-    alike = [part.segment is other.segment for part, other in zip(parts, others, strict=False)]
-    return alike.index(False) if False in alike else len(alike)
-
-
-def _turns(part: MaskedSegment) -> Ints:
-    """Return the places in `order` of the turns of sessions that are shown."""
-    segment = part.segment
-    alone = (segment.session_keys == NO_SESSION)[segment.sessions]
-    turns = part.shown & (segment.flags & TURN != 0) & ~alone
-    return np.flatnonzero(turns[segment.order])
+        ordered.append(rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))])
+        for rows in ordered:
+            sessions = self.number[rows]
+            for step, back, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
+                same = sessions[step:] == sessions[:-step]
+                forward[rows[:-step][same]] = rows[step:][same]
+                back[rows[step:][same]] = rows[:-step][same]

@@ -85,41 +85,6 @@ class Turns(NamedTuple):
         return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
 
 
-class TextContext(NamedTuple):
-    """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
-
-    lengths: Floats
-    answers: Flags | None
-
-
-def read_lengths(turns: Turns, recipe: ContextRecipe, known: TextContext | None) -> TextContext:
-    """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
-    rows: Rows
-    size, again = len(turns.lengths) - 1, turns.sessions.again
-    if known is None or not _alike(turns.answers, known.answers, again):
-        rows, read = slice(0, size), turns.lengths.copy()
-    else:
-        base = min(size, len(known.lengths) - 1)
-        rows, read = again, np.append(known.lengths[:base], np.zeros(size + 1 - base))
-        read[rows] = turns.lengths[rows]
-    given = turns.lengths[rows] * turns.worth(rows)
-    for to, share in turns.lent(rows, recipe):
-        # Each text is before, or after, at most one other, so that nothing is added twice to one place.
-        read[to] += share * given
-    read[-1] = 0
-    return TextContext(read, turns.answers)
-
-
-def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:
-    """Return whether the same turns are an assistant's, except those read again."""
-    if answers is None or others is None:
-        return answers is others
-    size = min(len(answers), len(others))
-    differ = answers[:size] != others[:size]
-    differ[again[again < size]] = False
-    return not differ.any()
-
-
 class Texts:
     """The texts of the parts, numbered from the first part on.
 
@@ -133,9 +98,9 @@ class Texts:
         self.size = self.starts[-1]
         self.count = int(self.shown.sum())
         self._found = TermCache()
-        self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
-        for recipe, read in self._reads.items():
-            self._reads[recipe] = read_lengths(self.turns, recipe, read)
+        self._reads: dict[ContextRecipe, Floats] = {}
+        for recipe in () if known is None else known._reads:
+            self._reads[recipe] = self._in_context(recipe, known)
 
     def column(self, name: str, places: Ints) -> Any:
         """Return a column's values for texts at ascending places."""
@@ -257,7 +222,15 @@ class Texts:
         given: Flags = self.flags & ANSWERS != 0
         if int((given & turns).sum()) * LEAST_SHARE >= max(1, int(turns.sum())):
             return given
-        said, chars = self._spoken(turns)
+        # How many turns each has said, and how many characters.
+        said, chars = Counter[str](), Counter[str]()
+        for start, part in zip(self.starts, self.parts, strict=False):
+            here = turns[start : start + part.segment.size]
+            names, speakers = part.segment.speaker_names(), part.segment.speakers[here]
+            counts = np.bincount(speakers, minlength=len(names)).tolist()
+            lengths = np.bincount(speakers, part.segment.chars[here], minlength=len(names)).tolist()
+            said.update({name: n for name, n in zip(names, counts, strict=True) if n})
+            chars.update({name: round(n) for name, n in zip(names, lengths, strict=True) if n})
         most = sorted(said.items(), key=lambda item: (-item[1], item[0]))[:2]
         means = sorted((chars[name] / turns_of, name) for name, turns_of in most if turns_of >= LEAST_TURNS)
         if len(means) < 2 or means[1][0] < UNEQUAL_LENGTHS * means[0][0]:
@@ -266,20 +239,6 @@ class Texts:
         answers = np.zeros(self.size, np.bool_)
         answers[rows] = self.spoken_by(means[1][1], rows)
         return answers
-
-    def _spoken(self, turns: Flags) -> tuple[Counter[str], Counter[str]]:
-        """Return how many turns each has said, and how many characters."""
-        said: Counter[str] = Counter()
-        chars: Counter[str] = Counter()
-        for start, part in zip(self.starts, self.parts, strict=False):
-            here = turns[start : start + part.segment.size]
-            names = part.segment.speaker_names()
-            speakers = part.segment.speakers[here]
-            counts = np.bincount(speakers, minlength=len(names)).tolist()
-            lengths = np.bincount(speakers, part.segment.chars[here], minlength=len(names)).tolist()
-            said.update({name: n for name, n in zip(names, counts, strict=True) if n})
-            chars.update({name: round(n) for name, n in zip(names, lengths, strict=True) if n})
-        return said, chars
 
     @cached_property
     def lengths(self) -> Floats:
@@ -294,5 +253,30 @@ class Texts:
     def read(self, recipe: ContextRecipe) -> Floats:
         """Return how long each text is with the terms that it is lent; last, for none, 0."""
         if recipe not in self._reads:
-            self._reads[recipe] = read_lengths(self.turns, recipe, None)
-        return self._reads[recipe].lengths
+            self._reads[recipe] = self._in_context(recipe, None)
+        return self._reads[recipe]
+
+    def _in_context(self, recipe: ContextRecipe, known: Texts | None) -> Floats:
+        """Return lengths with lent terms; those of the `known` texts count before a change of neighbours."""
+        rows: Rows = slice(0, self.size)
+        read, again = self.lengths.copy(), self.sessions.again
+        if known is not None and self._has_answers_of(known, again):
+            base = min(self.size, known.size)
+            rows, read = again, np.append(known._reads[recipe][:base], np.zeros(self.size + 1 - base))
+            read[rows] = self.lengths[rows]
+        given = self.lengths[rows] * self.turns.worth(rows)
+        for to, share in self.turns.lent(rows, recipe):
+            # Each text is before, or after, at most one other, so that nothing is added twice to one place.
+            read[to] += share * given
+        read[-1] = 0
+        return read
+
+    def _has_answers_of(self, known: Texts, again: Ints) -> bool:
+        """Return whether the same turns are an assistant's, except those read again."""
+        answers, others = self.answers, known.answers
+        if answers is None or others is None:
+            return answers is others
+        size = min(len(answers), len(others))
+        differ = answers[:size] != others[:size]
+        differ[again[again < size]] = False
+        return not differ.any()

@@ -39,11 +39,10 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.page.asked import PageQuery
-from memtape.tools.query.archived import ArchivedText
 from memtape.tools.query.as_of import Diff, parse_position, time_asked
 from memtape.tools.query.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.query.inspection import explained as events_behind
-from memtape.tools.query.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
+from memtape.tools.query.looking import EVERY_WAY, ArchivedText, By, UseEdge, edges_of, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import tokenizer, told_trace
 from memtape.tools.verb import encoded

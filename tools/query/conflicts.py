@@ -29,10 +29,9 @@ from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer
-from memtape.tools.query.found import ScopeTexts
-from memtape.tools.query.naming import begun_by
+from memtape.tools.query.found import ScopeTexts, known_in
+from memtape.tools.query.plan import begun_by
 from memtape.tools.query.retrieval import Retriever
-from memtape.tools.query.standing import known_in
 
 Side = Literal["A", "B"]
 

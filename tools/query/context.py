@@ -35,10 +35,9 @@ from memtape.state.views.context import (
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 from memtape.tools.query.conflicts import Answered, answers_of, opposed_pairs, waiting
-from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.found import ScopeTexts, known_among, known_in
 from memtape.tools.query.ordering import mark_of_turn
 from memtape.tools.query.retrieval import Retriever
-from memtape.tools.query.standing import known_among, known_in
 from memtape.tools.query.telling import brief, tokenizer, told_day, told_who
 
 FormName = Literal["prompt", "agents", "gemini"]

@@ -7,7 +7,9 @@ has a use at the time of a statement in the turn. Nothing is ranked or changed h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -19,7 +21,8 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import PEOPLE, Captured, Event, Kind, Origin, Pinned, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
-from memtape.schemas.rows import MemoryRow, PageRow, TurnRow, UseRow, made_from
+from memtape.schemas.metrics import OnPhase
+from memtape.schemas.rows import ArchiveRow, LifeMark, MemoryRow, PageRow, TurnRow, UseRow, made_from
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.core.erasures import Erasures, erasures_of
@@ -33,11 +36,10 @@ from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.tools.query.found import ScopeTexts, ties_of
-from memtape.tools.query.naming import is_whole
-from memtape.tools.query.results import Result
+from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
+from memtape.tools.query.plan import is_whole
+from memtape.tools.query.results import Result, is_row_stale, judged
 from memtape.tools.query.retrieval import Retriever, capture_at
-from memtape.tools.query.standing import Order, is_row_stale, judged, orders_among
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
@@ -444,3 +446,86 @@ def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, propose
         for tie in ties
     )
     return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)
+
+
+MOST_ARCHIVED = 10_000
+
+
+class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
+    """An archived memory or turn, by the id of its first capture. Times are in microseconds.
+
+    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left. `hidden`
+    says that the memory or turn was also forgotten or withdrawn.
+    """
+
+    id: str
+    scope: str
+    kind: Kind
+    at: int
+    archived_at: int
+    why: str
+    purged: bool
+    text: str
+    hidden: bool
+
+
+class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
+    """The archived texts of a scope and of `global`, by reason, each list the latest first, up to a limit.
+
+    `counts` has their number by reason; of all these, `purged` rows have left the views. `projects` are the
+    home's dormant and finished projects, by scope. `lag` is the number of events that the views lack.
+    """
+
+    scope: str
+    archived: tuple[ArchivedText, ...]
+    counts: dict[str, int]
+    purged: int
+    projects: dict[str, LifeMark]
+    lag: int
+
+
+def archived_of(
+    retriever: Retriever,
+    scope: str,
+    limit: int,
+    *,
+    purged: bool = False,
+    on_phase: OnPhase = lambda phase, done, total: None,
+) -> ArchiveList:
+    """Return the archived texts of a scope and of `global`; with `purged` also those that left the views."""
+    log = retriever.log
+    check_limit(limit, MOST_ARCHIVED)
+    rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
+    for number in range(log.partitions):
+        if (mark := retriever.watermark(number)) is not None:
+            marks |= mark.lives
+    partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
+    for name, number in partitions.items():
+        shard = retriever.shard(number)
+        rows += shard.rows(ArchiveRow, name) if shard.exists() else []
+    listed = [row for row in rows if row.purged is purged]
+    latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
+    opened = {name: retriever.opened(name) for name in partitions}
+    erasures = {name: erasures_of(log.erased(number)) for name, number in partitions.items()}
+    texts = []
+    for row in latest:
+        shown = next(iter(opened[row.scope].rows_called(row.id)), None)
+        text = _said(log, row, erasures[row.scope]) if shown is None else shown.text
+        texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
+        on_phase("reading", len(texts), len(latest))
+    tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
+    return ArchiveList(
+        scope=scope,
+        archived=tuple(texts),
+        counts=dict(sorted(Counter(row.why for row in listed).items())),
+        purged=sum(row.purged for row in rows),
+        projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
+        lag=sum(len(list(tail)) for tail in tails),
+    )
+
+
+def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
+    """Return the text of a capture on the log, empty if erased."""
+    event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
+    body = event.body if event is not None and event.id == row.id else None
+    return body.text if isinstance(body, Captured) else ""

@@ -27,14 +27,14 @@ from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
-from memtape.tools.query.naming import folded, state_of
+from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import WORDING_CHARS
 from memtape.tools.verb import Id, Limit, Offer, Output, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
     from memtape.state.views.ages import Moving
-    from memtape.tools.query.archived import ArchivedText, ArchiveList
+    from memtape.tools.query.looking import ArchivedText, ArchiveList
     from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
@@ -205,7 +205,7 @@ def archived(
     """
 
     def read(views: Retriever) -> ArchiveList:
-        return query.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
+        return query.looking.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
 
     found = world.reader.read(read, world.scope)
     if not world.is_confined:

@@ -21,7 +21,7 @@ from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import is_json, print_json, progress, say, say_some
-from memtape.tools.query.naming import is_whole, only_scope
+from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import Asks, Offer, Output, Share, Tags, Text, Verb, people, rare, said
 from memtape.tools.verbs.lines import capture_notes, decoded, say_where_it_was

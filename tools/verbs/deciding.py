@@ -25,7 +25,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.lines import check_label
-from memtape.tools.query.naming import state_of
+from memtape.tools.query.plan import state_of
 from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import capture_notes
 

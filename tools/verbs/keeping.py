@@ -120,7 +120,7 @@ def _run(
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
     from memtape.tools.keep.workers import WORKERS, WorkerKind
-    from memtape.tools.query.comparing import Shadows
+    from memtape.tools.measure.comparing import Shadows
 
     note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else _served_metrics(world, metrics)
@@ -146,7 +146,7 @@ def _run(
 
 
 def _served_metrics(world: World, port: int) -> AbstractContextManager[int]:
-    from memtape.tools.query.metrics import served_metrics
+    from memtape.tools.measure.metrics import served_metrics
 
     return served_metrics(world.home, world.log, port)
 

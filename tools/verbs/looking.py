@@ -16,7 +16,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.naming import shortened
+from memtape.tools.query.plan import shortened
 from memtape.tools.query.telling import WORDING_CHARS
 from memtape.tools.verb import AsOf, Limit, Offer, Verb, inside, people, said
 from memtape.tools.verbs.lines import each, say_where_it_was
@@ -164,7 +164,7 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
         return "Nothing fits the budget. `memtape status` says what there is."
     archive = None
     if as_of is None:
-        archive = world.read(lambda views, scope: query.archived.archived_of(views, scope, 1))
+        archive = world.read(lambda views, scope: query.looking.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return NOTHING_YET

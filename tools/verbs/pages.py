@@ -20,9 +20,9 @@ from memtape.state.tree.checking import TreeProblem
 from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
-from memtape.tools.query import tree
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Offer, Output, Verb
+from memtape.tools.verbs import tree
 from memtape.tools.verbs.lines import decoded, each
 
 if TYPE_CHECKING:

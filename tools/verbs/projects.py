@@ -20,7 +20,7 @@ from memtape.tools.capture.project import Adopted, folders_known
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.writing import check_person
 from memtape.tools.doors.terminal import confirmed, say
-from memtape.tools.query.naming import state_of
+from memtape.tools.query.plan import state_of
 from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Output, Verb, said
 from memtape.tools.verbs.lines import each

@@ -26,7 +26,7 @@ from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, peo
 from memtape.tools.verbs.lines import latest, say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.query.ordering import SearchQuery
+    from memtape.tools.query.plan import SearchQuery
     from memtape.tools.query.results import Answer, Result
     from memtape.tools.world import World
 
@@ -122,7 +122,7 @@ def search(world: World, asked: SearchAsks) -> Answer:
     """
     question, began_ns = _question(world, asked), began(world.door)
     answer = world.read(
-        lambda views, scope: query.retrieval.page_of(views, world.log, scope, question, asked.cursor),
+        lambda views, scope: query.ordering.page_of(views, world.log, scope, question, asked.cursor),
         asked.as_of,
     )
     unkept = () if world.profile.keeps else (world.profile.told,)
@@ -146,7 +146,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
     if not words:
         hint = "Ask for something outside of <private>…</private>."
         raise MemtapeError("The query is private as a whole.", hint)
-    return query.ordering.SearchQuery(
+    return query.plan.SearchQuery(
         words,
         narrowed,
         lanes_left(asked.without),
@@ -156,7 +156,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
         deep=query.deep.judge_of(world.home, world.redactor) if asked.deep else None,
         limit=asked.limit,
         archived=asked.archived,
-        quotas=query.ordering.quotas_of(asked.quotas),
+        quotas=query.plan.quotas_of(asked.quotas),
     )
 
 

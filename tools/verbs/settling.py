@@ -24,7 +24,7 @@ from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import is_asked, say
-from memtape.tools.query.naming import begun_by, shortened, state_of
+from memtape.tools.query.plan import begun_by, shortened, state_of
 from memtape.tools.verb import Id, Limit, Offer, Output, Text, Verb, said
 from memtape.tools.verbs.lines import each
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memtape.state.subjects.conflicts import ConflictState
     from memtape.state.views.proposals import Proposal
     from memtape.tools.query.conflicts import Answered, Conflict, ConflictList, ConflictMember
-    from memtape.tools.query.standing import Order
+    from memtape.tools.query.found import Order
     from memtape.tools.world import World
 
 TEXT_CHARS = 300

@@ -20,7 +20,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.naming import nowhere
+from memtape.tools.query.plan import nowhere
 from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, said
 from memtape.tools.verbs.lines import TOLD_PLACES, event_line, latest, told_share, told_stays
@@ -28,10 +28,9 @@ from memtape.tools.verbs.lines import TOLD_PLACES, event_line, latest, told_shar
 if TYPE_CHECKING:
     from memtape.schemas.rows import SummaryRow
     from memtape.state.views.ages import Age
-    from memtape.tools.query.inspection import Behind, Explained, Opened, Whole
+    from memtape.tools.query.inspection import Behind, Explained, Opened, SummarySource, Whole
     from memtape.tools.query.looking import EdgeList
     from memtape.tools.query.results import Result
-    from memtape.tools.query.retrieval import SummarySource
     from memtape.tools.world import World
 
 SOURCE_CHARS = 200

@@ -46,7 +46,8 @@ from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.log_settings import states_on
 from memtape.tools.query.as_of import PastViews, Positions
-from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.ordering import answered
+from memtape.tools.query.plan import SearchQuery
 from memtape.tools.query.recorded_vectors import RecordedVectors
 from memtape.tools.query.results import embedded_text
 from memtape.tools.query.retrieval import Retriever
@@ -80,7 +81,9 @@ def asks_of(
     def ask_of(recipe: lanes.Recipe) -> Ask:
         if plain is not None and recipe.ranks != ORDINARY:
             return lambda asked: plain(recipe.ranks, asked.query)[: asked.limit]
-        return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
+        return lambda asked: [
+            it.id for it in answered(views, scope, asked._replace(lanes=recipe.lanes)).results
+        ]
 
     return {name: ask_of(recipe) for name, recipe in recipes.items()}
 
