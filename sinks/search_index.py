@@ -363,10 +363,16 @@ class _Tiers(Generic[SegmentT]):
             self._join(due)
 
     def _due(self) -> list[int]:
-        """Return the places of the segments of one tier to be merged, none if there are too few."""
+        """Return the places of the segments of one tier to be merged, none if there are too few.
+
+        Tier 0 has segments of up to 512 rows, and each further tier those of eight times as many.
+        """
         tiers: dict[int, list[int]] = {}
         for place in range(len(self.segments)):
-            tiers.setdefault(_tier(self._alive(place)), []).append(place)
+            tier = 0
+            while self._alive(place) > DELTA_ROWS * TIER**tier:
+                tier += 1
+            tiers.setdefault(tier, []).append(place)
         for places in tiers.values():
             fitting: list[int] = []
             for place in places if len(places) >= TIER else ():
@@ -408,13 +414,28 @@ class _IndexBuilder:
 
     def add(self, rows: Sequence[Guarded]) -> None:
         """Add rows; skip a row no newer than the stored row with its key."""
-        self._add_texts([guarded for guarded in rows if guarded.table != "vectors"])
-        vectors: dict[str, list[Guarded]] = {}
-        for guarded in rows:
-            if guarded.table == "vectors":
-                vectors.setdefault(embedder_of(guarded.row), []).append(guarded)
-        for embedder, its in vectors.items():
-            self._add_vectors(embedder, its)
+        texts, vectors = list[tuple[int, Guarded]](), dict[str, list[tuple[int, Guarded]]]()
+        for its in rows:
+            if its.table == "vectors":
+                vectors.setdefault(embedder_of(its.row), []).append((vector_key(its.row), its))
+            else:
+                texts.append((key_of(its.table, its.row.id), its))
+        if newest := self._newer(self._texts, texts):
+            told = {key: told_of_row(its.row) for key, its in newest.items()}
+            self._settle_language(newest, told)
+            segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
+            self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
+            self._texts.settle()
+        for embedder, keyed in vectors.items():
+            tiers = self._tiers_of(embedder)
+            if newest := self._newer(tiers, keyed):
+                made = [
+                    (key, *_guard(its), its.row.vector if isinstance(its.row, VectorRow) else b"")
+                    for key, its in newest.items()
+                ]
+                part = vector_segment_of(made, dimensions_of(embedder))
+                tiers.append(part, np.ones(len(part.keys), np.bool_))
+                tiers.settle()
 
     def _newer(self, tiers: _Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
         """Return the newest of some rows under each key, without those no newer than the stored row."""
@@ -427,32 +448,8 @@ class _IndexBuilder:
         self.changed |= bool(newest)
         return newest
 
-    def _add_texts(self, rows: Sequence[Guarded]) -> None:
-        keyed = ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
-        newest = self._newer(self._texts, keyed)
-        if not newest:
-            return
-        told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
-        self._settle_language(newest, told)
-        segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
-        self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
-        self._texts.settle()
-
     def _tiers_of(self, embedder: str) -> _Tiers[VectorSegment]:
         return self._vectors.setdefault(embedder, _Tiers(merged_vectors, MOST_VECTORS))
-
-    def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
-        tiers = self._tiers_of(embedder)
-        newest = self._newer(tiers, ((vector_key(guarded.row), guarded) for guarded in rows))
-        if not newest:
-            return
-        vectors = [
-            (key, *_guard(its), its.row.vector if isinstance(its.row, VectorRow) else b"")
-            for key, its in newest.items()
-        ]
-        segment = vector_segment_of(vectors, dimensions_of(embedder))
-        tiers.append(segment, np.ones(len(segment.keys), np.bool_))
-        tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
@@ -543,11 +540,3 @@ def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, 
 
 def _guard(guarded: Guarded) -> tuple[int, int]:
     return guarded.generation, guarded.offset
-
-
-def _tier(rows: int) -> int:
-    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
-    tier = 0
-    while rows > DELTA_ROWS * TIER**tier:
-        tier += 1
-    return tier

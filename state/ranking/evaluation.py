@@ -90,15 +90,14 @@ def mean(values: Sequence[float]) -> float:
 
 
 def _recalls(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int]) -> dict[str, dict[str, float]]:
+    def by_session(one: EvaluatedQuestion, cut: int) -> float:
+        wanted = list(dict.fromkeys(one.session_of[id] for id in one.wanted))
+        return recall(wanted, [one.session_of[id] for id in one.found[:cut] if id in one.session_of])
+
     return {
         "turn": {str(cut): mean([recall(one.wanted, one.found[:cut]) for one in asked]) for cut in cuts},
-        "session": {str(cut): mean([_session_recall(one, cut) for one in asked]) for cut in cuts},
+        "session": {str(cut): mean([by_session(one, cut) for one in asked]) for cut in cuts},
     }
-
-
-def _session_recall(one: EvaluatedQuestion, cut: int) -> float:
-    wanted = list(dict.fromkeys(one.session_of[id] for id in one.wanted))
-    return recall(wanted, [one.session_of[id] for id in one.found[:cut] if id in one.session_of])
 
 
 # --- Plain rankings ---

@@ -8,9 +8,8 @@ has a use at the time of a statement in the turn. Nothing is ranked or changed h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
-from itertools import islice
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -134,6 +133,8 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     answers = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin == "agent"]
     agents = dict.fromkeys(found.result(place).actor for place in answers[:AGENTS_AMONG])
     first, last = found.row(int(ordered[0])), found.row(int(ordered[-1]))
+    said = map(found.text, people[:REQUESTS])
+    requests = (first_line(it) for it in said if it.strip() and not is_goodbye(it) and not is_nod(it))
     return Session(
         id=first.session or "",
         scope=scope,
@@ -141,17 +142,9 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
         since=first.at,
         until=last.at,
         turns=len(ordered),
-        asked=next(_requests(found, people), ""),
+        asked=next(requests, ""),
         left=tuple(line.text for line in left_of([found.result(place) for place in found.ends_of(ordered)])),
     )
-
-
-def _requests(found: ScopeTexts, people: Sequence[int]) -> Iterator[str]:
-    """Yield the first lines of a session's first requests by people."""
-    for place in people[:REQUESTS]:
-        text = found.text(place)
-        if text.strip() and not is_goodbye(text) and not is_nod(text):
-            yield first_line(text)
 
 
 def stale_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow]:
@@ -260,45 +253,43 @@ IsWanted = Callable[[By, Event, Recalled], bool]
 
 def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fits: IsWanted) -> list[Given]:
     """Return the wanted memories given to agents in a scope since a time, the latest first."""
-    log = retriever.log
-    of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    recalls = list(islice((it for it in _recalls(log, of[0], since) if fits(_by(it[2]), *it[1:])), limit))
-    first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
+    log, partition = retriever.log, partition_of(scope, retriever.log.partitions)
+
+    def read(name: str) -> _Of:
+        found = retriever.found(name, EVERY_TEXT)[0]
+        uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
+        return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
+
+    of, recalls, first = list(map(read, scopes_read(scope))), list[tuple[By, Event]](), 0
+    for slot in backwards(log, partition, scope, ("recalled",)):
+        event = event_of(slot.payload)
+        if event is None or not isinstance(event.body, Recalled) or of[0].erasures.covers(event):
+            continue
+        if len(recalls) >= limit or (since is not None and event.at < since):
+            break
+        by: By = unasked_by(event.body.lanes) or "search"
+        if shadow_of(event.body.lanes) is None and fits(by, event, event.body):
+            recalls.append((by, event))
+            first = slot.offset
     end = log.ends()[partition] if recalls else 0
     told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]
-    return [_given(log, of, event, body, told) for _, event, body in recalls]
+    return [_given(log, of, by, event, told) for by, event in recalls]
 
 
-def _read(retriever: Retriever, log: Log, name: str) -> _Of:
-    found = retriever.found(name, EVERY_TEXT)[0]
-    uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
-    return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
-
-
-def _recalls(log: Log, of: _Of, since: int | None) -> Iterator[tuple[int, Event, Recalled]]:
-    """Yield the recalls of a scope since a time with their offsets, the latest first, none of shadows."""
-    for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
-        event = event_of(slot.payload)
-        if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
-            continue
-        if since is not None and event.at < since:
-            return
-        if shadow_of(event.body.lanes) is None:
-            yield slot.offset, event, event.body
-
-
-def _given(log: Log, of: Sequence[_Of], event: Event, body: Recalled, told: Sequence[Event]) -> Given:
+def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Event]) -> Given:
+    """Return what a recall gave; of the later uses `told` one that names no recall is its session's."""
+    body = event.body
+    assert isinstance(body, Recalled)
     answered = answers_of(of[0].found, event.session, event.at)
-    used = {
-        id
-        for one in told
-        if isinstance(one.body, Used) and (one.body.recall == event.id or _is_after(one, event))
-        for id in one.body.ids
-    }
+    used = dict[str, None]()
+    for one in told:
+        own = event.session is not None and one.session == event.session and one.at >= event.at
+        if isinstance(one.body, Used) and (one.body.recall == event.id or (one.body.recall is None and own)):
+            used |= dict.fromkeys(one.body.ids)
     return Given(
         id=event.id,
         at=event.at,
-        by=_by(body),
+        by=by,
         query=body.query,
         scope=of[0].name,
         actor=event.actor.name,
@@ -309,27 +300,20 @@ def _given(log: Log, of: Sequence[_Of], event: Event, body: Recalled, told: Sequ
     )
 
 
-def _by(body: Recalled) -> By:
-    return unasked_by(body.lanes) or "search"
-
-
-def _is_after(used: Event, given: Event) -> bool:
-    """Whether a use that names no recall was said in a session after it was given something."""
-    assert isinstance(used.body, Used)
-    own = used.session is not None and used.session == given.session
-    return used.body.recall is None and own and used.at >= given.at
-
-
 def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
-    text, now, scope = _shown(of, id) or _hidden(log, of, id)
+    """Return how a memory that was given stands, and whether its use was told or an answer carried it."""
+    text, now, scope = _standing(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
-    used = True if told else _is_used(use, at, answered)
+    used: bool | None = told
+    if not told and use is not None and answered and use.last_at >= at:
+        is_forgotten = len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US
+        used = True if any(time in use.times for time in answered) else None if is_forgotten else False
     line = None if text is None else first_line(text)
     return GivenMemory(id=id, scope=scope, line=line, used=used, now=now)
 
 
-def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
-    """Return the text of a shown memory, its state and its scope; None for a hidden id."""
+def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
+    """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
@@ -337,11 +321,6 @@ def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
             it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
             return it.text, now, one.name
-    return None
-
-
-def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
-    """Return the text of a hidden memory (None if erased), its state and its scope."""
     for one in of:
         offset = log.known(one.name, [id]).get(id)
         if offset is None or id in one.erasures.named.get(one.name, {}):
@@ -350,15 +329,6 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
         if event is not None and isinstance(event.body, Captured):
             return event.body.text, "forgotten", one.name
     return None, "erased", of[0].name
-
-
-def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
-    """Whether an answer at one of these times carried a memory; None once its times of use are unknown."""
-    if use is None or not answered or use.last_at < at:
-        return False
-    if any(time in use.times for time in answered):
-        return True
-    return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
 def answers_of(found: ScopeTexts, session: str | None, at: int) -> list[int]:
