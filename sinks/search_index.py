@@ -52,7 +52,7 @@ from memtape.state.index.parts import (
     shown_of,
 )  # fmt: skip
 from memtape.state.index.segments import Flags, Segment, merged
-from memtape.state.index.sorted_values import is_one_of
+from memtape.state.index.sorted_values import stands
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
 from memtape.state.index.vectors import VectorSegment, merged_vectors, vector_segment_of
 from memtape.state.views.indexed import (
@@ -171,9 +171,7 @@ class OpenIndex(NamedTuple):
         numbers = np.array([number_of(id) for id in ids], "<u8")
         known = np.zeros(len(ids), np.bool_)
         for segment in self.segments:
-            if len(segment.aliases):
-                places = np.minimum(np.searchsorted(segment.aliases, numbers), len(segment.aliases) - 1)
-                known |= segment.aliases[places] == numbers
+            known |= stands(segment.aliases, numbers)
         return {id: None for id, is_known in zip(ids, known.tolist(), strict=True) if is_known}
 
     def saying(self, said: int) -> list[tuple[int, int]]:
@@ -222,18 +220,9 @@ def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | Non
 
     Raises the error of a damaged index.
     """
-    while True:
-        manifest = read_manifest(folder)
-        if manifest is None or (before is not None and manifest == before.manifest):
-            return before if manifest is not None else None
-        try:
-            return _opened(folder, manifest, before)
-        except FileNotFoundError:
-            if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
-                raise
-
-
-def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenIndex:
+    manifest = read_manifest(folder)
+    if manifest is None or (before is not None and manifest == before.manifest):
+        return before if manifest is not None else None
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
     held: dict[ManifestSegment, Any] = {}
@@ -245,12 +234,17 @@ def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenI
         found: SegmentT = held.get(named) or read_segment(folder / named.name, kind, named.bytes)
         return found
 
-    segments = [opened(named, Segment) for named in manifest.segments]
-    vectors = [opened(named, VectorSegment) for named in manifest.vectors]
+    try:
+        segments = [opened(named, Segment) for named in manifest.segments]
+        vectors = [opened(named, VectorSegment) for named in manifest.vectors]
+        packed = (folder / manifest.living).read_bytes() if manifest.living else b""
+    except FileNotFoundError:
+        if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
+            raise
+        return open_index(folder, before)
     sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
-        packed = (folder / manifest.living).read_bytes()
         if zlib.crc32(packed) != manifest.living_crc:
             raise ValueError(f"{manifest.living} is not as it was written.")
         flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
@@ -293,7 +287,7 @@ class SearchIndex:
             keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
             held = np.zeros(len(its), np.bool_)
             for segment in opened.segments:
-                held |= is_one_of(keys, segment.keys)
+                held |= stands(segment.keys, keys)
             for (n, _), is_held in zip(its, held.tolist(), strict=True):
                 known[n] = is_held
         return known

@@ -5,18 +5,18 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.index.parts import Floats, Ints
-from memtape.state.index.scoring import Scorer
+from memtape.state.index.parts import Floats, Ints, TermCache, TermRows
+from memtape.state.index.segments import Array
 from memtape.state.index.sorted_values import distinct, is_one_of
-from memtape.state.index.texts import ContextRecipe, Texts
+from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
 from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
@@ -82,16 +82,109 @@ class Weighed(NamedTuple):
     named: str | None
 
 
+SESSION_K1, SESSION_B = 1.2, 0.75
+RARE = 200
+"""A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
+
+
+class Scorer:
+    """BM25 over the texts of a scope, each read with shares of the turns around it, and over sessions."""
+
+    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
+        self._texts = texts
+        self._context = context
+        self._worths = TermCache()
+        self._read = texts.read(context)
+        self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
+        number = texts.sessions.number[texts.shown]
+        self._session_lengths = np.bincount(number, texts.lengths[:-1][texts.shown], minlength=texts.size)
+        held = np.bincount(number, minlength=texts.size) > 0
+        self._session_mean = float(self._session_lengths.sum() / held.sum()) if held.any() else 0.0
+
+    def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every text for terms, each with its weight."""
+        scores = np.zeros(self._texts.size)
+        for term, weight in wanted:
+            rows, worths, _ = self._worths.of(term, self._worth_of)
+            scores[rows] += weight * worths
+        return scores
+
+    def holds(self, terms: Sequence[str], places: Ints) -> Array:
+        """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
+
+        Only the texts around these are read, since a common term is in very many.
+        """
+        texts, around = self._texts, self._texts.sessions
+        links = (around.before, around.before_that, around.after, around.after_that)
+        near = distinct(np.concatenate([places, *(link[places] for link in links)]))
+        held = np.zeros((len(terms), len(near)))
+        for n, term in enumerate(terms):
+            rows, counts, _ = texts.found(term)
+            if len(rows):
+                at = np.minimum(np.searchsorted(rows, near), len(rows) - 1)
+                held[n] = np.where(rows[at] == near, counts[at], 0)
+        numbers, columns = np.nonzero(held)
+        rows, counts = near[columns], held[numbers, columns]
+        for to, given in texts.lent(rows, self._context, counts):
+            at = np.minimum(np.searchsorted(near, to), max(0, len(near) - 1))
+            is_near = (near[at] == to) & (to != NOBODY)
+            np.add.at(held, (numbers[is_near], at[is_near]), given[is_near])
+        here = held[:, np.searchsorted(near, places)]
+        holds: Array = np.minimum(1, self._saturated(places, here))
+        return holds
+
+    def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every session, by the numbers that `TextSessions` gives them."""
+        scores, number = np.zeros(self._texts.size), self._texts.sessions.number
+        for term, weight in wanted:
+            rows, counts, _ = self._texts.found(term)
+            counted = np.bincount(number[rows], counts, minlength=self._texts.size)
+            here = np.flatnonzero(counted)
+            held = counted[here]
+            relative = self._session_lengths[here] / (self._session_mean or 1)
+            norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
+            scores[here] += weight * (held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
+        return scores
+
+    def _worth_of(self, term: str) -> TermRows:
+        """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
+        texts = self._texts
+        rows, counts, _ = texts.found(term)
+        given = [(rows, counts), *texts.lent(rows, self._context, counts)]
+        if len(rows) * RARE < texts.size:
+            every = np.concatenate([to for to, _ in given])
+            here = distinct(every)
+            places = np.searchsorted(here, every)
+            held: Any = np.bincount(places, np.concatenate([its for _, its in given]), minlength=len(here))
+            is_lent = (here != NOBODY) & (held > 0)
+            here, held = here[is_lent], held[is_lent]
+        else:
+            counted: Floats = np.zeros(texts.size + 1)
+            for to, its in given:
+                counted[to] += its
+            here = np.flatnonzero(counted[:-1] > 0)
+            held = counted[here]
+        return TermRows(here, self._saturated(here, held) * texts.idf(term))
+
+    def _saturated(self, here: Any, held: Any) -> Any:
+        """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
+        k1, b = self._context.k1, self._context.b
+        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
+        return held * (k1 + 1) / (held + norms)
+
+
 class AskedTerms(NamedTuple):
     """The terms of a question: those that name speakers, all by language, and the matching terms of texts.
 
     `readings` has no names of speakers, who are in every session, if any term remains. `held` has for each
-    term of the readings the terms of texts that match it.
+    term of the readings the terms of texts that match it, `known` all of these. `named` are the speakers.
     """
 
     called: dict[str, None]
     readings: list[list[str]]
     held: dict[str, list[str]]
+    known: list[str]
+    named: list[str]
 
 
 class ScopeWords:
@@ -113,7 +206,7 @@ class ScopeWords:
         its = self._terms(query)
         known = [
             (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
-            for term in self._known(its)
+            for term in its.known
         ]
         texts = self._scorer.score(known)
         for term in day_terms(query):
@@ -127,7 +220,7 @@ class ScopeWords:
         return Worded(
             texts / (best or 1),
             sessions / (sessions.max(initial=0) or 1),
-            self._named(its),
+            its.named,
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
         )
@@ -150,18 +243,13 @@ class ScopeWords:
             )
         readings = [terms(query, language) for language in self._languages]
         readings = [[term for term in each if term not in called] or each for each in readings]
-        asked = AskedTerms(called, readings, {term: self._held(term) for each in readings for term in each})
+        held = {term: self._held(term) for each in readings for term in each}
+        known_terms = list(dict.fromkeys(term for its in held.values() for term in its))
+        speakers = [name for name, its in self._speakers.items() if any(term in called for term in its)]
+        asked = AskedTerms(called, readings, held, known_terms, speakers)
         if named is None:
             self._asked = {query: asked}
         return asked
-
-    def _known(self, asked: AskedTerms) -> list[str]:
-        """Return the terms of texts that a question asks for."""
-        return list(dict.fromkeys(held for its in asked.held.values() for held in its))
-
-    def _named(self, asked: AskedTerms) -> list[str]:
-        """Return the speakers that a question names."""
-        return [name for name, its in self._speakers.items() if any(term in asked.called for term in its)]
 
     def _held(self, term: str) -> list[str]:
         """Return the terms of texts that match a question's term: itself, or all pairs with an ideograph."""
@@ -196,18 +284,17 @@ class ScopeWords:
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         whole = self._terms(prompt)
-        named = self._named(whole)
         parts = dict.fromkeys((prompt, *questions(prompt)))
         here = np.array(places, np.int64)
         shares = np.max([self._shares(part, here, whole.called) for part in parts], axis=0)
-        one = named[0] if len(named) == 1 else None
+        one = whole.named[0] if len(whole.named) == 1 else None
         return [Weighed(share, one) for share in shares.tolist()]
 
     def _shares(self, query: str, places: Ints, called: dict[str, None]) -> Floats:
         """Return the share of a part of a prompt in each text; `called` are the names in the whole prompt."""
         asked = self._terms(query, called)
         most = min(sum(map(self._weight, dict.fromkeys(each))) for each in asked.readings)
-        known = self._known(asked)
+        known = asked.known
         pairs = (pair for language in self._languages for pair in worded_terms(query, language))
         # The commonest words of a language say nothing.
         specific = {held for word, term in pairs if not is_common(word) for held in self._held(term)}
@@ -227,7 +314,7 @@ class ScopeWords:
         """Return which terms of a question count and which do not."""
         asked, counted = self._terms(query), words(query)
         days = (term for term in day_terms(query) if term in self._dated)
-        used = {term: self._texts.idf(term) for term in (*self._known(asked), *days)}
+        used = {term: self._texts.idf(term) for term in (*asked.known, *days)}
         names = tuple(term for term in asked.called if term not in asked.held)
         forms = {
             word: [held for term in self._terms_of(word) for held in self._held(term) or [term]]

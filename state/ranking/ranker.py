@@ -98,17 +98,13 @@ class Corpus:
         has_any = shown is not None and shown.known.any()
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and has_any else None
         self._asking: dict[int, bool] = {}
-        self._set_use(used)
+        self._used = used
 
     def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
         changed = copy(self)
-        changed._set_use(used)
+        changed._used = used
         return changed
-
-    def _set_use(self, used: Mapping[int, TextUse]) -> None:
-        self._used = used
-        self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
     def to_encode(self, query: str) -> str | None:
         """Return the question as encoded for `rank`; None if no text has a vector."""
@@ -121,10 +117,10 @@ class Corpus:
         weights = self.words.weights(query)
         return lambda place: best_passage(self._text_of(place), weights)
 
-    def shares(self, query: str, places: Ints) -> list[float]:
-        """Return the share of a question's weight in each text's own words, from 0 to 1."""
+    def shares(self, weights: Mapping[str, float], places: Ints) -> list[float]:
+        """Return the share of a question's `weights` in each text's own words, from 0 to 1."""
         held = np.zeros(len(places))
-        for term, weight in self.weights(query).items():
+        for term, weight in weights.items():
             held += weight * stands(self.texts.found(term).rows, places)
         shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
@@ -312,7 +308,8 @@ class Corpus:
         """Return the hot texts among places, as a share of the hottest in the scope, and the fresh ones."""
         moved: dict[Lane, _LaneResult] = {}
         if "hot" in lanes:
-            hot = self._of_use(places, lambda used: used.hot / self._hottest)
+            hottest = max((its.hot for its in self._used.values()), default=0) or 1
+            hot = self._of_use(places, lambda used: used.hot / hottest)
             moved["hot"] = self._first(places, hot, rules.HOT_HITS)
         if "fresh" in lanes:
             days = np.maximum((now - self.texts.column("at", places)) / rules.DAY_US, 0)

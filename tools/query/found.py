@@ -5,7 +5,6 @@ Nothing is searched or ranked here, and tables are read only through the index.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.codec import body_of_capture
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event, Filters, Mark, Origin
-from memtape.schemas.log import Log, events_between
+from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     EdgeRow,
     LifeMark,
@@ -32,7 +31,6 @@ from memtape.schemas.rows import (
     told_of_value,
 )
 from memtape.sinks.search_index import NOTHING, OpenIndex
-from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags, Segment
@@ -48,7 +46,7 @@ from memtape.state.text.orders import words_named_by
 from memtape.state.views.context import Known, known_of
 from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
 from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
-from memtape.state.views.tail import TAIL_TYPES, Bans, keys_of_id, keys_of_row, keys_of_wording
+from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.query.results import Result, embedded_text, is_row_stale, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
@@ -268,7 +266,7 @@ def found_of(
     if captured:
         usual = None if opened is NOTHING else opened.manifest.usual
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    texts = Texts(parts, None if before is None else before.texts)
+    texts = Texts(parts)
     known = {} if before is None else before.read
     read = {id(segment): known.get(id(segment), (segment, {})) for segment in opened.segments}
     found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
@@ -499,27 +497,6 @@ def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, T
         )
         for place in dict.fromkeys((*ids_at, *neighbours))
     }
-
-
-SAID_ONCE = ("forgotten", "restored", "withdrawn")
-"""Events that must not be taken for repetitions: they would undo the events in between."""
-
-
-def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on that change visible rows.
-
-    Erased events and repetitions are left out.
-    """
-    erased = log.erased(partition)
-    erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
-    seen: set[str] = set()
-    for slot, event in events_between(log, partition, offset, sys.maxsize, scope, TAIL_TYPES):
-        repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
-        if event.type in SAID_ONCE:
-            repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
-        seen.add(event.id)
-        if not repeated and not erasures.covers(event):
-            yield event
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:

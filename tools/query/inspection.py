@@ -272,7 +272,17 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
     place = place_in(path)
     if place is None:
         return Whole(id=found.id, scope=scope, path=path, parts=1, text=text)
-    parts, missing = _parts(retriever, scope, place)
+    log, shown, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
+    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
+    known = log.known(scope, ids)
+    parts, missing = list[tuple[str, Place]](), dict[str, str]()
+    for id in ids:
+        at = shown.texts.called(id)
+        result = None if at is None else shown.result(at)
+        if result is not None and (own := place_in(result.path)) is not None:
+            parts.append((result.text, own))
+        else:
+            missing[id] = "erased" if id in erased else _HIDDEN if id in known else "not on the log"
     if missing:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         hidden = next((id for id, why in missing.items() if why == _HIDDEN), None)
@@ -294,20 +304,3 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
         pieces.append(text[len(text) - length :][end - place.start :])
         end = place.end
     return "".join(pieces)
-
-
-def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[list[tuple[str, Place]], dict[str, str]]:
-    """Return the shown parts of a document in their order, and by id why each other one cannot be read."""
-    log, found, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
-    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
-    known = log.known(scope, ids)
-    parts, missing = list[tuple[str, Place]](), dict[str, str]()
-    for id in ids:
-        shown = found.texts.called(id)
-        result = None if shown is None else found.result(shown)
-        own = None if result is None else place_in(result.path)
-        if result is not None and own is not None:
-            parts.append((result.text, own))
-        else:
-            missing[id] = "erased" if id in erased else _HIDDEN if id in known else "not on the log"
-    return parts, missing

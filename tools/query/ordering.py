@@ -413,8 +413,8 @@ def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Pl
     """Yield the results of a ranking, the latest first among those about the same subject."""
     found, corpus = ready.found, ready.corpus
     places, told = ranking.places[:AMONG], list[FoundMemory | None]()
-    shares, asked, hits = corpus.shares(query, places), corpus.weights(query), [*islice(ranking.hits, AMONG)]
-    for hit, held in zip(hits, shares, strict=True):
+    asked, hits = corpus.weights(query), list(islice(ranking.hits, AMONG))
+    for hit, held in zip(hits, corpus.shares(asked, places), strict=True):
         # What stands below what answers the same stays there, however late it was said.
         if hit.yields < 1 or found.texts.flags[hit.place] & TURN != 0:
             told.append(None)

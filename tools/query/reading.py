@@ -51,7 +51,7 @@ class Reader:
         """Return the result of an action on the views, brought up to date where quick, or as they were."""
         if as_of is None:
             self.catch_up(scope)
-            return self.held(action)
+            return self.retriever.reading(action)
         check_kept(self._home, "A view of the past")
         from memtape.tools.query.as_of import PastViews, parse_position, time_asked
 

@@ -5,19 +5,17 @@ Captures without rows in the views are read from the log.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event, Mark
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.rows import (
     LifeMark,
     MemoryRow,
@@ -38,6 +36,7 @@ from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
+from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.found import (
     Dense,
@@ -45,18 +44,17 @@ from memtape.tools.query.found import (
     ScopeTexts,
     ScopeView,
     found_of,
-    tail_of,
     text_at,
     uses_at,
 )
 from memtape.tools.query.plan import erased_for_good, nowhere
-from memtape.tools.query.results import Result
 
 if TYPE_CHECKING:
     from memtape.tools.query.as_of import PastViews
 
 ReadT = TypeVar("ReadT")
-QueryVector = Callable[[str], NDArray[np.int16] | None]
+SAID_ONCE = ("forgotten", "restored", "withdrawn")
+"""Events that must not be taken for repetitions: they would undo the events in between."""
 
 
 class Retriever:
@@ -88,34 +86,30 @@ class Retriever:
         if self.past is not None:
             shard = self._shards[partition] = self._shards.get(partition) or self.past.shard(partition)
             return shard
-        shard = self._served(partition)
-        return shard if not self._why_unfit(shard) else Shard(self._home.path / "no-views", partition)
+        shard, why = self._served(partition)
+        return shard if not why else Shard(self._home.path / "no-views", partition)
 
-    def _served(self, partition: int) -> Shard:
+    def _served(self, partition: int) -> tuple[Shard, str]:
+        """Return the served tables, and why these are not of this log now, looked up once a question."""
         shard = self._shards.get(partition)
         path = (self._serving or self._home.current()).shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
-        return shard
-
-    def _why_unfit(self, shard: Shard) -> str:
-        """Return why tables are not of this log as it is now, looked up once a question."""
         mark = shard.watermark() if shard.exists() else None
         known = self._unfit.get(shard.path)
         if known is None or known[0] != mark:
             why = "" if mark is None else foreign(self.log, mark)
             known = self._unfit[shard.path] = mark, why
-        return known[1]
+        return shard, known[1]
 
     def warning(self, partition: int) -> str:
         """Return why the views of a partition cannot be served, as a sentence; empty where they can."""
         if self.past is not None:
             return ""
-        shard = self._served(partition)
         if (self._serving or self._home.current()).damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
         told = "What the log holds is found by words, and `memtape run --once` makes the views anew."
-        why = self._why_unfit(shard)
+        why = self._served(partition)[1]
         return f"The views are not of the log as it is: {why}. {told}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
@@ -162,9 +156,20 @@ class Retriever:
         self._shards.clear()
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
-        """Yield a scope's events after the watermark with an effect on visible rows."""
-        if self.past is None:
-            yield from tail_of(self.log, partition_of(scope, self.log.partitions), offset, scope)
+        """Yield a scope's events from `offset` on that change visible rows, each once, none erased."""
+        if self.past is not None:
+            return
+        log, partition = self.log, partition_of(scope, self.log.partitions)
+        erased = log.erased(partition)
+        erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
+        seen: set[str] = set()
+        for slot, event in events_between(log, partition, offset, sys.maxsize, scope, TAIL_TYPES):
+            repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+            if event.type in SAID_ONCE:
+                repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
+            seen.add(event.id)
+            if not repeated and not erasures.covers(event):
+                yield event
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
@@ -201,30 +206,6 @@ class Retriever:
             return max(view.sent for view in views)
         asked = now_us() if self.past is None else self.past.time or 0
         return asked - asked % HOUR_US
-
-    def plain(self, scope: str) -> tuple[list[Result], NDArray[np.int16] | None, QueryVector]:
-        """Return all texts read by a search in a scope, `global` included, for other rankings.
-
-        With them come a row of vectors for each text (None without any), and the vectors of questions.
-        """
-        readies, dense = [self.ready(name) for name in scopes_read(scope)], self.dense
-        places, own = [ready.found.places() for ready in readies], readies[0]
-        pairs = list(zip(readies, places, strict=True))
-        documents = [ready.found.result(place) for ready, its in pairs for place in its]
-        if own.vectors is None or dense is None:
-            return documents, None, lambda query: None
-        rows = [
-            ready.vectors.taken(np.array(its, np.int64))
-            if ready.vectors is not None and ready.embedder == own.embedder
-            else np.zeros((len(its), own.vectors.dimensions), np.int16)
-            for ready, its in pairs
-        ]
-
-        def of_query(query: str) -> NDArray[np.int16] | None:
-            encoded = own.corpus.to_encode(query)
-            return None if encoded is None else dense.of_query(encoded, own.embedder)
-
-        return documents, np.concatenate(rows), of_query
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[ScopeTexts, ScopeView]:
         """Return the searchable texts of a scope, and the position of its views."""
