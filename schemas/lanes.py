@@ -1,7 +1,7 @@
 """The lanes of a search, marks among the lanes of an unasked or a shadow's recall, and names of retrievers.
 
 `state/ranking/lanes.py` says what each lane does. The name of a retriever encodes its recipe. Retrievers are
-in `tools/query`; their states are in the settings of a log.
+in `tools/measure`; their states are in the settings of a log.
 """
 
 from __future__ import annotations

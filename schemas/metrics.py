@@ -1,6 +1,6 @@
 """The values of metrics' labels, and the bounds of measured durations.
 
-The table of metrics is in `tools/query`. The module is light, since hooks load it.
+The table of metrics is in `tools/measure`. The module is light, since hooks load it.
 """
 
 from __future__ import annotations

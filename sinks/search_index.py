@@ -52,7 +52,7 @@ from memtape.state.index.parts import (
     shown_of,
 )  # fmt: skip
 from memtape.state.index.segments import Flags, Segment, merged
-from memtape.state.index.sorted_values import is_one_of
+from memtape.state.index.sorted_values import stands
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
 from memtape.state.index.vectors import VectorSegment, merged_vectors, vector_segment_of
 from memtape.state.views.indexed import (
@@ -171,9 +171,7 @@ class OpenIndex(NamedTuple):
         numbers = np.array([number_of(id) for id in ids], "<u8")
         known = np.zeros(len(ids), np.bool_)
         for segment in self.segments:
-            if len(segment.aliases):
-                places = np.minimum(np.searchsorted(segment.aliases, numbers), len(segment.aliases) - 1)
-                known |= segment.aliases[places] == numbers
+            known |= stands(segment.aliases, numbers)
         return {id: None for id, is_known in zip(ids, known.tolist(), strict=True) if is_known}
 
     def saying(self, said: int) -> list[tuple[int, int]]:
@@ -222,18 +220,9 @@ def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | Non
 
     Raises the error of a damaged index.
     """
-    while True:
-        manifest = read_manifest(folder)
-        if manifest is None or (before is not None and manifest == before.manifest):
-            return before if manifest is not None else None
-        try:
-            return _opened(folder, manifest, before)
-        except FileNotFoundError:
-            if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
-                raise
-
-
-def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenIndex:
+    manifest = read_manifest(folder)
+    if manifest is None or (before is not None and manifest == before.manifest):
+        return before if manifest is not None else None
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
     held: dict[ManifestSegment, Any] = {}
@@ -245,12 +234,17 @@ def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenI
         found: SegmentT = held.get(named) or read_segment(folder / named.name, kind, named.bytes)
         return found
 
-    segments = [opened(named, Segment) for named in manifest.segments]
-    vectors = [opened(named, VectorSegment) for named in manifest.vectors]
+    try:
+        segments = [opened(named, Segment) for named in manifest.segments]
+        vectors = [opened(named, VectorSegment) for named in manifest.vectors]
+        packed = (folder / manifest.living).read_bytes() if manifest.living else b""
+    except FileNotFoundError:
+        if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
+            raise
+        return open_index(folder, before)
     sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
-        packed = (folder / manifest.living).read_bytes()
         if zlib.crc32(packed) != manifest.living_crc:
             raise ValueError(f"{manifest.living} is not as it was written.")
         flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
@@ -293,7 +287,7 @@ class SearchIndex:
             keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
             held = np.zeros(len(its), np.bool_)
             for segment in opened.segments:
-                held |= is_one_of(keys, segment.keys)
+                held |= stands(segment.keys, keys)
             for (n, _), is_held in zip(its, held.tolist(), strict=True):
                 known[n] = is_held
         return known
@@ -363,10 +357,16 @@ class _Tiers(Generic[SegmentT]):
             self._join(due)
 
     def _due(self) -> list[int]:
-        """Return the places of the segments of one tier to be merged, none if there are too few."""
+        """Return the places of the segments of one tier to be merged, none if there are too few.
+
+        Tier 0 has segments of up to 512 rows, and each further tier those of eight times as many.
+        """
         tiers: dict[int, list[int]] = {}
         for place in range(len(self.segments)):
-            tiers.setdefault(_tier(self._alive(place)), []).append(place)
+            tier = 0
+            while self._alive(place) > DELTA_ROWS * TIER**tier:
+                tier += 1
+            tiers.setdefault(tier, []).append(place)
         for places in tiers.values():
             fitting: list[int] = []
             for place in places if len(places) >= TIER else ():
@@ -408,13 +408,28 @@ class _IndexBuilder:
 
     def add(self, rows: Sequence[Guarded]) -> None:
         """Add rows; skip a row no newer than the stored row with its key."""
-        self._add_texts([guarded for guarded in rows if guarded.table != "vectors"])
-        vectors: dict[str, list[Guarded]] = {}
-        for guarded in rows:
-            if guarded.table == "vectors":
-                vectors.setdefault(embedder_of(guarded.row), []).append(guarded)
-        for embedder, its in vectors.items():
-            self._add_vectors(embedder, its)
+        texts, vectors = list[tuple[int, Guarded]](), dict[str, list[tuple[int, Guarded]]]()
+        for its in rows:
+            if its.table == "vectors":
+                vectors.setdefault(embedder_of(its.row), []).append((vector_key(its.row), its))
+            else:
+                texts.append((key_of(its.table, its.row.id), its))
+        if newest := self._newer(self._texts, texts):
+            told = {key: told_of_row(its.row) for key, its in newest.items()}
+            self._settle_language(newest, told)
+            segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
+            self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
+            self._texts.settle()
+        for embedder, keyed in vectors.items():
+            tiers = self._tiers_of(embedder)
+            if newest := self._newer(tiers, keyed):
+                made = [
+                    (key, *_guard(its), its.row.vector if isinstance(its.row, VectorRow) else b"")
+                    for key, its in newest.items()
+                ]
+                part = vector_segment_of(made, dimensions_of(embedder))
+                tiers.append(part, np.ones(len(part.keys), np.bool_))
+                tiers.settle()
 
     def _newer(self, tiers: _Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
         """Return the newest of some rows under each key, without those no newer than the stored row."""
@@ -427,32 +442,8 @@ class _IndexBuilder:
         self.changed |= bool(newest)
         return newest
 
-    def _add_texts(self, rows: Sequence[Guarded]) -> None:
-        keyed = ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
-        newest = self._newer(self._texts, keyed)
-        if not newest:
-            return
-        told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
-        self._settle_language(newest, told)
-        segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
-        self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
-        self._texts.settle()
-
     def _tiers_of(self, embedder: str) -> _Tiers[VectorSegment]:
         return self._vectors.setdefault(embedder, _Tiers(merged_vectors, MOST_VECTORS))
-
-    def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
-        tiers = self._tiers_of(embedder)
-        newest = self._newer(tiers, ((vector_key(guarded.row), guarded) for guarded in rows))
-        if not newest:
-            return
-        vectors = [
-            (key, *_guard(its), its.row.vector if isinstance(its.row, VectorRow) else b"")
-            for key, its in newest.items()
-        ]
-        segment = vector_segment_of(vectors, dimensions_of(embedder))
-        tiers.append(segment, np.ones(len(segment.keys), np.bool_))
-        tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
@@ -543,11 +534,3 @@ def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, 
 
 def _guard(guarded: Guarded) -> tuple[int, int]:
     return guarded.generation, guarded.offset
-
-
-def _tier(rows: int) -> int:
-    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
-    tier = 0
-    while rows > DELTA_ROWS * TIER**tier:
-        tier += 1
-    return tier

@@ -15,7 +15,7 @@ NAMES: dict[type[Row], TableName] = {row_type: name for name, row_type in TABLES
 def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[MemoryRow | TurnRow | Event]:
     """Return the rows, and captures from `cut` on, that are shown once the events from there lie over them.
 
-    Repetitions are left out of the tail, as `tail_of` does.
+    Repetitions are left out of the tail, as `Retriever.tail` does.
     """
     firsts = {event.id: place for place, event in reversed(list(enumerate(events)))}
     tail = [event for place, event in enumerate(events) if place >= cut and firsts[event.id] == place]

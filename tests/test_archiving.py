@@ -32,9 +32,9 @@ from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 from memtape.tools.query import reading
-from memtape.tools.query.naming import state_of
-from memtape.tools.query.ordering import SearchQuery
-from memtape.tools.query.retrieval import PURGED
+from memtape.tools.query.inspection import PURGED
+from memtape.tools.query.ordering import answered
+from memtape.tools.query.plan import SearchQuery, state_of
 from memtape.tools.recalling import offer
 
 SCOPE = "project:test"
@@ -477,7 +477,7 @@ def test_where_little_is_found_summaries_tell_of_the_rest(client: Client) -> Non
     client.project()
     assert not offered(client, "What about the lighthouse gateway?"), "no summary for prompts"
     asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
-    assert not client.reader.retriever.answer(SCOPE, asked).results
+    assert not answered(client.reader.retriever, SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
     client.capture("The lighthouse gateway is painted white.")
     first, second = client.search("lighthouse gateway", quiet=True).results

@@ -27,7 +27,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.query.naming import shortened
+from memtape.tools.query.plan import shortened
 
 SCOPE = ("--scope", "project:test")
 ROOT = Path(__file__).parent.parent

@@ -31,7 +31,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.erasing import plan
 from memtape.tools.query import context
 from memtape.tools.query.context import FORMS, _form
-from memtape.tools.query.standing import known_among, known_in
+from memtape.tools.query.found import known_among, known_in
 from memtape.tools.query.telling import CHARACTERS, tokenizer
 
 NOW = 1_790_000_000_000_000

@@ -38,7 +38,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
-from memtape.tools.query.comparing import recalls_of
+from memtape.tools.measure.comparing import recalls_of
 from memtape.tools.query.results import Result as Found
 from memtape.tools.query.results import result_of
 
@@ -326,7 +326,7 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.query.retrieval import Cursor, read, written
+    from memtape.tools.query.plan import Cursor, read, written
 
     made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
     text = written(made)

@@ -37,7 +37,6 @@ from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
 from memtape.state.ranking import meaning
-from memtape.state.ranking.lanes import ASSISTED, PEERS
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.text import terms as terms_module
@@ -202,32 +201,6 @@ def test_an_index_ranks_as_one_made_at_once(tmp_path_factory: pytest.TempPathFac
         assert ranked(opened.parts(), named, question) == ranked(at_once, named, question)
         by_one = ranked(at_once, named, question, [(one, np.ones(len(rows), np.bool_))] if own else ())
         assert ranked(opened.parts(), named, question, own) == by_one
-
-
-@given(steps, st.data())
-def test_known_texts_are_extended(tmp_path_factory: pytest.TempPathFactory, given: Any, data: Any) -> None:
-    """Whatever came, was merged, was hidden or stands in a tail: the sessions, and every text in context."""
-    index, offset = SearchIndex(tmp_path_factory.mktemp("index")), 0
-    opened, before = None, None
-    with pytest.MonkeyPatch.context() as patch:
-        make_small(patch)
-        for batch in given:
-            offset += 10
-            index.write([row_of(number, what, offset + n) for n, (number, what) in enumerate(batch)])
-            opened = open_index(scope_folder(index._folder, A), opened)
-            parts = opened.parts() if opened is not None else []
-            for part in parts:
-                hidden = data.draw(st.lists(st.integers(0, 30), max_size=2), "hidden")
-                part.shown[[row for row in hidden if row < part.segment.size]] = False
-            tail = data.draw(st.lists(turns, max_size=3), "tail")
-            if tail:
-                late = [row_of(40 + n, what, 1).row for n, what in enumerate(tail)]
-                parts.append(part_of([entries_of(row)[0] for row in late], 0))
-            before, anew = Texts(parts, before), Texts(parts)
-            for name in ("number", "before", "before_that", "after", "after_that"):
-                assert getattr(before.sessions, name).tolist() == getattr(anew.sessions, name).tolist(), name
-            for recipe in (PEERS, ASSISTED):
-                assert before.read(recipe.context).tolist() == anew.read(recipe.context).tolist()
 
 
 def test_sketches_find_what_all_vectors_find_where_all_are_near(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,7 +226,8 @@ def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.M
                 call(client, name, asked)
             hint = refused.value.hint
             assert "search_memories" in hint and "memtape" not in hint and "--" not in hint
-        monkeypatch.setattr(client, "read", lambda *_, **__: client.reader.retriever.reading(lambda: 1 / 0))
+        views = client.reader.retriever
+        monkeypatch.setattr(client, "read", lambda *_, **__: views.reading(lambda views: 1 / 0))
         with pytest.raises(MemtapeError) as refused:
             call(client, "search_memories", {"query": "tabs"})
         assert refused.value.hint.startswith("For the user: `memtape run --once`")

@@ -27,7 +27,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, HomeCounts, note
 from memtape.sinks.home.folders import KINDS
 from memtape.tools.client import Client
-from memtape.tools.query.metrics import METRICS, OTHER, exposition, served_metrics
+from memtape.tools.measure.metrics import METRICS, OTHER, exposition, served_metrics
 
 ROOT = Path(__file__).parent.parent
 SAID, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "project:zwieback"

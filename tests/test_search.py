@@ -28,7 +28,8 @@ from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.query.ordering import SOURCE_OF, SOURCES, SearchQuery, quotas_of, source_of
+from memtape.tools.query.ordering import SOURCE_OF, answered, source_of
+from memtape.tools.query.plan import SOURCES, SearchQuery, quotas_of
 
 
 @pytest.fixture
@@ -180,7 +181,7 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
         assert fact in [result.id for result in results]
         client.project()
     query = SearchQuery(QUESTION, repeats=True, limit=50)
-    with_repeats = client.reader.retriever.answer("project:mine", query).results
+    with_repeats = answered(client.reader.retriever, "project:mine", query).results
     assert len({result.id for result in with_repeats}) == 16  # Every turn has an id of its own.
     words = ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]
     out = CliRunner().invoke(main, words).output

@@ -24,7 +24,7 @@ from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.query.comparing import recalls_of
+from memtape.tools.measure.comparing import recalls_of
 from memtape.tools.query.looking import edges_of
 
 PORT = "The staging kayak listens on port 5433."

@@ -27,8 +27,8 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.tools.doors import cli
 from memtape.tools.keep.log_settings import set_state, states_on
-from memtape.tools.query import comparing
-from memtape.tools.query.comparing import Shadows, is_chosen, is_search, shadow_event
+from memtape.tools.measure import comparing
+from memtape.tools.measure.comparing import Shadows, is_chosen, is_search, shadow_event
 
 SCOPE = "project:mine"
 BARE = "memtape without hot, edges"

@@ -16,7 +16,7 @@ import click
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
-from memtape.tools.query.metrics import METRICS
+from memtape.tools.measure.metrics import METRICS
 from memtape.tools.table import METHODS, TITLES, VERBS
 from memtape.tools.verb import Verb, fields_of
 

@@ -31,23 +31,14 @@ from memtape.tools.keep.embedding import EmbedderState, Refolded
 from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.verify import Verification
-from memtape.tools.query.archived import ArchiveList
 from memtape.tools.query.as_of import Diff
 from memtape.tools.query.conflicts import Answered, ConflictList
 from memtape.tools.query.context import ProjectContext
+from memtape.tools.query.found import Order
 from memtape.tools.query.inspection import Explained, Opened, Whole
-from memtape.tools.query.looking import EdgeList, Given, Session
+from memtape.tools.query.looking import ArchiveList, EdgeList, Given, Session
 from memtape.tools.query.results import Answer, Result
-from memtape.tools.query.standing import Order
 from memtape.tools.query.status import Stats, Status
-from memtape.tools.query.tree import (
-    DrawnTree,
-    LinkSaid,
-    ListedNode,
-    PageShown,
-    TreeCheck,
-    Written,
-)
 from memtape.tools.verbs.aging import Aging, ArchivedNow, Project, ProjectChange
 from memtape.tools.verbs.capturing import (
     UseReceipt,
@@ -60,6 +51,14 @@ from memtape.tools.verbs.searching import (
     Occasion,
 )
 from memtape.tools.verbs.showing import LogSlot
+from memtape.tools.verbs.tree import (
+    DrawnTree,
+    LinkSaid,
+    ListedNode,
+    PageShown,
+    TreeCheck,
+    Written,
+)
 from memtape.tools.world import World
 
 class Client(World):

@@ -22,7 +22,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
-from memtape.tools.query.naming import Ids, folded, state_of
+from memtape.tools.query.plan import Ids, folded, state_of
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,11 +66,6 @@ def shown_of(segment: Segment, living: Flags, choice: Choice = AT_HAND) -> Flags
     """Return which documents of a segment are shown, where `living` has a flag for each row."""
     shown: Flags = living[: segment.size] & choice.takes(segment.flags, segment.at)
     return shown
-
-
-def starts_of(parts: Sequence[MaskedSegment]) -> list[int]:
-    """Return the place of the first text of each part, texts counted through, and last the number of all."""
-    return list(accumulate((part.segment.size for part in parts), initial=0))
 
 
 def column_of(parts: Sequence[MaskedSegment], starts: Sequence[int], name: str, places: Ints) -> Any:

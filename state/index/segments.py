@@ -233,88 +233,66 @@ def _postings(taken: Sequence[TextTokens]) -> dict[str, Array]:
 
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     """Return one segment with the living rows of several, in order; `living` has a flag for each row."""
-    of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
-    names, name_places = _union([segment.speaker_names() for segment in segments])
-    session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
+    sized = [(its, part.size) for its, part in zip(living, segments, strict=True)]
+    starts, every = np.cumsum([0, *(size for _, size in sized)]), np.concatenate(living)
+    alive = np.concatenate([its[:size] for its, size in sized])
+    moved = np.cumsum(alive) - 1
+    is_document = np.concatenate([np.arange(len(its)) < size for its, size in sized])
+    rows = np.concatenate([np.flatnonzero(every & is_document), np.flatnonzero(every & ~is_document)])
+
+    def column(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in segments])
+
+    def documents(name: str) -> Array:
+        """Return the documents that an array names, counted through the segments."""
+        pairs = zip(segments, starts.tolist(), strict=False)
+        return np.concatenate([getattr(part, name).astype(np.int64) + start for part, start in pairs])
+
+    names = list(dict.fromkeys(name for part in segments for name in part.speaker_names()))
+    place_of = {name: place for place, name in enumerate(names)}
+    own = [np.array([place_of[name] for name in part.speaker_names()], np.int64) for part in segments]
+    session_keys = distinct(column("session_keys"))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
-    pairs = zip(name_places, segments, strict=True)
-    speakers = [np.array(places, np.int64)[part.speakers] for places, part in pairs]
-
-    def kept(arrays: Sequence[Array]) -> Array:
-        """Return the live elements of arrays over documents, one array a segment."""
-        return np.concatenate([array[alive] for array, alive in zip(arrays, of_documents, strict=True)])
-
-    def all_rows(name: str) -> Array:
-        """Return the live elements of an array over all rows: documents, then further rows."""
-        arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
-        sized = [(its, part.size, alive) for its, part, alive in zip(arrays, segments, living, strict=True)]
-        before = [array[:size][alive[:size]] for array, size, alive in sized]
-        return np.concatenate([*before, *(array[size:][alive[size:]] for array, size, alive in sized)])
-
-    records, record_ends = _merged_records(segments, living)
-    bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
-    called = list(map(_called, segments, of_documents, bases))
+    speakers = [places[part.speakers] for places, part in zip(own, segments, strict=True)]
+    records, record_ends = _gathered(
+        [part.records for part in segments], [part.record_ends for part in segments], rows
+    )
+    called, held = documents("alias_rows"), documents("rows")
     return _finished(
-        **_merged_postings(segments, of_documents),
-        ids=kept([part.ids for part in segments]),
-        speakers=kept(speakers),
+        **_merged_postings(segments, alive[held], moved[held[alive[held]]]),
+        ids=column("ids")[alive],
+        speakers=np.concatenate(speakers)[alive],
         names=np.frombuffer(msgspec.json.encode(names), np.uint8),
-        sessions=kept(sessions),
+        sessions=np.concatenate(sessions)[alive],
         session_keys=session_keys,
-        aliases=np.concatenate([aliases for aliases, _ in called]),
-        alias_rows=np.concatenate([rows for _, rows in called]),
+        aliases=column("aliases")[alive[called]],
+        alias_rows=moved[called[alive[called]]],
         records=records,
         record_ends=record_ends,
-        **{name: kept([getattr(part, name) for part in segments]) for name in COLUMNS},
-        **{name: all_rows(name) for name in (*_ROW, "keys")},
+        keys=np.concatenate([part.row_keys() for part in segments])[rows],
+        **{name: column(name)[alive] for name in COLUMNS},
+        **{name: column(name)[rows] for name in _ROW},
     )
 
 
-def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
-    """Return the aliases of the live documents, and their rows, counted from `base`."""
-    kept = alive[segment.alias_rows]
-    return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
-
-
-def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> dict[str, Array]:
-    """Return the postings of the living documents of segments."""
-    base, terms, rows, counts = 0, [], [], []
-    for segment, alive in zip(segments, living, strict=True):
-        moved = base + np.cumsum(alive) - 1
-        kept = alive[segment.rows]
-        terms.append(np.repeat(segment.terms, segment.sizes())[kept])
-        rows.append(moved[segment.rows[kept]])
-        counts.append(segment.counts[kept])
-        base += int(alive.sum())
-    every = np.concatenate(terms)
-    unique, places = numbered(every)
+def _merged_postings(segments: Sequence[Segment], kept: Flags, rows: Array) -> dict[str, Array]:
+    """Return the postings of segments that are kept, which are in these rows."""
+    terms = [np.repeat(part.terms, part.sizes()) for part in segments]
+    unique, places = numbered(np.concatenate(terms)[kept])
     # Rows of a term ascend in each segment, and segments follow each other: a stable sort keeps them so.
     by_term = np.argsort(places, kind="stable")
     sources = np.concatenate([segment.terms for segment in segments])
     by_source = np.argsort(sources, kind="stable")
     first = by_source[firsts(sources[by_source])]
-    known = sources[first]
     text, ends = _gathered(
         [segment.term_text for segment in segments],
         [segment.term_ends for segment in segments],
-        first[np.searchsorted(known, unique)],
+        first[np.searchsorted(sources[first], unique)],
     )
     starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
-    held = {"rows": np.concatenate(rows)[by_term], "counts": np.concatenate(counts)[by_term]}
+    counts = np.concatenate([segment.counts for segment in segments])[kept]
+    held = {"rows": rows[by_term], "counts": counts[by_term]}
     return {"terms": unique, "starts": starts, "term_text": text, "term_ends": ends, **held}
-
-
-def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, Array]:
-    base, documents, others = 0, [], []
-    for segment, alive in zip(segments, living, strict=True):
-        documents.append(base + np.flatnonzero(alive[: segment.size]))
-        others.append(base + segment.size + np.flatnonzero(alive[segment.size :]))
-        base += len(alive)
-    return _gathered(
-        [segment.records for segment in segments],
-        [segment.record_ends for segment in segments],
-        np.concatenate([*documents, *others]),
-    )
 
 
 def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> tuple[Array, Array]:
@@ -326,13 +304,6 @@ def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> t
     first, last = begins[places].tolist(), stops[places].tolist()
     joined = b"".join([whole[start:stop] for start, stop in zip(first, last, strict=True)])
     return np.frombuffer(joined, np.uint8), np.cumsum(stops[places] - begins[places])
-
-
-def _union(lists: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
-    """Return every text once, and where those of each list are."""
-    distinct_names = dict.fromkeys(name for names in lists for name in names)
-    every = {name: place for place, name in enumerate(distinct_names)}
-    return list(every), [[every[name] for name in names] for names in lists]
 
 
 def _finished(**arrays: Any) -> Segment:

@@ -1,8 +1,8 @@
-"""All texts of one scope: the union of its segments, with results known from an earlier union.
+"""All texts of one scope: the union of its segments, their sessions, and the turns around each.
 
 Each text is read in context: with shares of the terms of the turns around it, and as long as these make it.
-Statistics are sums over the shown texts, and so do not depend on the segments. Without earlier results a
-union costs some 40 ns a text; a question costs the occurrences of its words.
+Statistics are sums over the shown texts, and so do not depend on the segments. A union costs some 60 ns a
+text; a question costs the occurrences of its words.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 
 from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
 from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined
-from memtape.state.index.segments import Flags
-from memtape.state.index.sessions import NOBODY, TextSessions
+from memtape.state.index.segments import NO_SESSION, Flags
+from memtape.state.index.sorted_values import firsts, numbered
 
+NOBODY = -1
+"""The place of no turn. As an index it is the last slot: arrays over places have one slot more."""
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
 LEAST_SHARE = 4
@@ -50,92 +53,72 @@ Rows = Ints | slice
 """Some texts by their places, or all of them."""
 
 
-class Turns(NamedTuple):
-    """The arrays over N texts that decide which turn lends terms to which.
+class TextSessions:
+    """The sessions of N texts.
 
-    `lengths` has one more slot, of 0 terms. `answers` marks the turns of an assistant; None for talk between
-    people.
+    `starts` has the place of the first text of each part, texts counted through, and last the number of all.
+    `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
+    by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn, by time
+    and id, `after_that` and `before_that` (N + 1) those at distance two, `NOBODY` for none.
     """
 
-    sessions: TextSessions
-    flags: NDArray[np.uint32]
-    answers: Flags | None
-    lengths: Floats
+    def __init__(self, parts: Sequence[MaskedSegment]) -> None:
+        self.starts = list(accumulate((part.segment.size for part in parts), initial=0))
+        self.shown: Flags = joined([part.shown for part in parts], np.bool_)
+        size = self.starts[-1]
+        keys, back = numbered(joined([part.segment.session_keys for part in parts], np.uint64))
+        cuts = np.cumsum([len(part.segment.session_keys) for part in parts])
+        pairs = zip(parts, np.split(back, cuts), strict=False)
+        sessions = joined([own[part.segment.sessions] for part, own in pairs], np.int64)
+        first = np.full(len(keys), NOBODY)
+        first[sessions[::-1]] = np.arange(size)[::-1]
+        is_held = (first != NOBODY) & (keys != NO_SESSION)
+        self._keys, self._firsts = keys[is_held], first[is_held]
+        is_alone = (keys == NO_SESSION)[sessions]
+        self.number: Ints = np.where(is_alone, np.arange(size), first[sessions])
+        self.before, self.before_that, self.after, self.after_that = (
+            np.full(size + 1, NOBODY) for _ in range(4)
+        )
+        # The turns of each part in its order by session, time and id.
+        lines = list[Ints]()
+        for part, start in zip(parts, self.starts, strict=False):
+            segment = part.segment
+            own = slice(start, start + segment.size)
+            turns = part.shown & (segment.flags & TURN != 0) & ~is_alone[own]
+            lines.append(start + segment.order[turns[segment.order]].astype(np.int64))
+        # The turns of a session stand together in a part; those of a session in several parts are sorted.
+        each = [own[firsts(own)] for own in (self.number[rows] for rows in lines)]
+        every = np.sort(joined(each, np.int64))
+        is_apart = np.zeros(size, np.bool_)
+        is_apart[every[~firsts(every)]] = True
+        rows = np.sort(joined([rows[is_apart[self.number[rows]]] for rows in lines], np.int64))
+        ids = column_of(parts, self.starts, "ids", rows).reshape(-1, 2)
+        at = column_of(parts, self.starts, "at", rows)
+        ordered = rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))]
+        for rows in (*(rows[~is_apart[self.number[rows]]] for rows in lines), ordered):
+            own = self.number[rows]
+            for step, back, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
+                same = own[step:] == own[:-step]
+                forward[rows[:-step][same]] = rows[step:][same]
+                back[rows[step:][same]] = rows[:-step][same]
 
-    def lent(self, rows: Rows, recipe: ContextRecipe) -> list[tuple[Ints, Floats | float]]:
-        """Return pairs over the texts: the receiving turns (`NOBODY` for none), and the shares of terms."""
-        around, answers = self.sessions, self.answers
-        to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
-        after, before = around.after[rows], around.before[rows]
-        if answers is None:
-            return [
-                (after, to_next),
-                (around.after_that[rows], recipe.before_that),
-                (before, recipe.after),
-                (around.before_that[rows], recipe.after_that),
-            ]
-        # Only a user's words and the answer to them are read together.
-        own = answers[rows]
-        to_answer = np.where(~own & answers[after] & (after != NOBODY), after, NOBODY)
-        to_question = np.where(own & ~answers[before], before, NOBODY)
-        return [(to_answer, to_next), (to_question, recipe.after)]
-
-    def worth(self, rows: Rows) -> Floats | float:
-        """Return the share of its terms that each text lends."""
-        return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
-
-
-class TextContext(NamedTuple):
-    """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
-
-    lengths: Floats
-    answers: Flags | None
-
-
-def read_lengths(turns: Turns, recipe: ContextRecipe, known: TextContext | None) -> TextContext:
-    """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
-    rows: Rows
-    size, again = len(turns.lengths) - 1, turns.sessions.again
-    if known is None or not _alike(turns.answers, known.answers, again):
-        rows, read = slice(0, size), turns.lengths.copy()
-    else:
-        base = min(size, len(known.lengths) - 1)
-        rows, read = again, np.append(known.lengths[:base], np.zeros(size + 1 - base))
-        read[rows] = turns.lengths[rows]
-    given = turns.lengths[rows] * turns.worth(rows)
-    for to, share in turns.lent(rows, recipe):
-        # Each text is before, or after, at most one other, so that nothing is added twice to one place.
-        read[to] += share * given
-    read[-1] = 0
-    return TextContext(read, turns.answers)
-
-
-def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:
-    """Return whether the same turns are an assistant's, except those read again."""
-    if answers is None or others is None:
-        return answers is others
-    size = min(len(answers), len(others))
-    differ = answers[:size] != others[:size]
-    differ[again[again < size]] = False
-    return not differ.any()
+    def number_of(self, session: str) -> int | None:
+        """Return the number of a session, None if it has no text."""
+        key = np.uint64(number_of(session))
+        place = int(np.searchsorted(self._keys, key))
+        return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
 
 
 class Texts:
-    """The texts of the parts, numbered from the first part on.
+    """The texts of the parts, numbered from the first part on."""
 
-    Results of `known` texts that begin with the same segments are extended, not computed again.
-    """
-
-    def __init__(self, parts: Sequence[MaskedSegment], known: Texts | None = None) -> None:
+    def __init__(self, parts: Sequence[MaskedSegment]) -> None:
         self.parts = parts
-        self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
+        self.sessions = TextSessions(parts)
         self.starts, self.shown = self.sessions.starts, self.sessions.shown
         self.size = self.starts[-1]
         self.count = int(self.shown.sum())
         self._found = TermCache()
-        self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
-        for recipe, read in self._reads.items():
-            self._reads[recipe] = read_lengths(self.turns, recipe, read)
 
     def column(self, name: str, places: Ints) -> Any:
         """Return a column's values for texts at ascending places."""
@@ -257,7 +240,15 @@ class Texts:
         given: Flags = self.flags & ANSWERS != 0
         if int((given & turns).sum()) * LEAST_SHARE >= max(1, int(turns.sum())):
             return given
-        said, chars = self._spoken(turns)
+        # How many turns each has said, and how many characters.
+        said, chars = Counter[str](), Counter[str]()
+        for start, part in zip(self.starts, self.parts, strict=False):
+            here = turns[start : start + part.segment.size]
+            names, speakers = part.segment.speaker_names(), part.segment.speakers[here]
+            counts = np.bincount(speakers, minlength=len(names)).tolist()
+            lengths = np.bincount(speakers, part.segment.chars[here], minlength=len(names)).tolist()
+            said.update({name: n for name, n in zip(names, counts, strict=True) if n})
+            chars.update({name: round(n) for name, n in zip(names, lengths, strict=True) if n})
         most = sorted(said.items(), key=lambda item: (-item[1], item[0]))[:2]
         means = sorted((chars[name] / turns_of, name) for name, turns_of in most if turns_of >= LEAST_TURNS)
         if len(means) < 2 or means[1][0] < UNEQUAL_LENGTHS * means[0][0]:
@@ -267,32 +258,37 @@ class Texts:
         answers[rows] = self.spoken_by(means[1][1], rows)
         return answers
 
-    def _spoken(self, turns: Flags) -> tuple[Counter[str], Counter[str]]:
-        """Return how many turns each has said, and how many characters."""
-        said: Counter[str] = Counter()
-        chars: Counter[str] = Counter()
-        for start, part in zip(self.starts, self.parts, strict=False):
-            here = turns[start : start + part.segment.size]
-            names = part.segment.speaker_names()
-            speakers = part.segment.speakers[here]
-            counts = np.bincount(speakers, minlength=len(names)).tolist()
-            lengths = np.bincount(speakers, part.segment.chars[here], minlength=len(names)).tolist()
-            said.update({name: n for name, n in zip(names, counts, strict=True) if n})
-            chars.update({name: round(n) for name, n in zip(names, lengths, strict=True) if n})
-        return said, chars
-
     @cached_property
     def lengths(self) -> Floats:
         """How many terms each text has; last, for none, 0."""
         return np.append(self.whole("lengths").astype(np.float64), 0.0)
 
-    @cached_property
-    def turns(self) -> Turns:
-        """The arrays that decide how turns lend terms."""
-        return Turns(self.sessions, self.flags, self.answers, self.lengths)
+    def lent(self, rows: Rows, recipe: ContextRecipe, counts: Any) -> list[tuple[Ints, Floats]]:
+        """Return pairs over some texts: the turns that receive terms (`NOBODY` for none), and how many.
+
+        `counts` has how many terms each of the texts itself has. A long answer lends a limited number.
+        """
+        around, answers = self.sessions, self.answers
+        to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
+        after, before = around.after[rows], around.before[rows]
+        if answers is None:
+            return [
+                (after, to_next * counts),
+                (around.after_that[rows], recipe.before_that * counts),
+                (before, recipe.after * counts),
+                (around.before_that[rows], recipe.after_that * counts),
+            ]
+        # Only a user's words and the answer to them are read together.
+        own, worth = answers[rows], counts * np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
+        to_answer = np.where(~own & answers[after] & (after != NOBODY), after, NOBODY)
+        to_question = np.where(own & ~answers[before], before, NOBODY)
+        return [(to_answer, to_next * worth), (to_question, recipe.after * worth)]
 
     def read(self, recipe: ContextRecipe) -> Floats:
         """Return how long each text is with the terms that it is lent; last, for none, 0."""
-        if recipe not in self._reads:
-            self._reads[recipe] = read_lengths(self.turns, recipe, None)
-        return self._reads[recipe].lengths
+        read = self.lengths.copy()
+        for to, given in self.lent(slice(0, self.size), recipe, self.lengths[:-1]):
+            # Each text is before, or after, at most one other, so that nothing is added twice to one place.
+            read[to] += given
+        read[-1] = 0
+        return read

@@ -45,11 +45,6 @@ class VectorSegment(NamedTuple):
         """The row of each key."""
         return np.arange(len(self.keys))
 
-    def row_of(self, key: int) -> int | None:
-        """Return the row of a key."""
-        row = int(np.searchsorted(self.keys, np.uint64(key)))
-        return row if row < len(self.keys) and int(self.keys[row]) == key else None
-
 
 VECTOR_TYPES: dict[str, str] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(VectorSegment, include_extras=True).items()

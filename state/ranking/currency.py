@@ -8,7 +8,7 @@ person's many facts only the wanted one answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -71,34 +71,33 @@ class FoundMemory(NamedTuple):
 
 
 def memory(family: str, trust: int, at: int, text: str, held: float, asked: Shares) -> FoundMemory:
-    """Return a memory of a text whose own words hold the share `held` of a question."""
-    words = frozenset(terms(text))
-    held += sum(share for term, share in asked.items() if term not in words and _has_kin(term, words))
-    return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
+    """Return a memory of a text whose own words hold the share `held` of a question.
+
+    A word of the family of a term, such as `owner` of `owns`, holds it too.
+    """
+    words, kin_held = frozenset(terms(text)), 0.0
+    for term, share in asked.items():
+        pairs = (sorted((term, word), key=len) for word in words) if term not in words else ()
+        kin = ((len(short), long[len(short) :]) for short, long in pairs if long.startswith(short))
+        is_kin = any(size >= LEAST_KIN or (size >= LEAST_STEM and ending in ENDINGS) for size, ending in kin)
+        kin_held += share if is_kin else 0.0
+    return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held + kin_held, values(text))
 
 
 def values(text: str) -> tuple[Claim, ...]:
-    """Return the values of a text that are the only one of their class; none of a text without digits."""
-    text = without_serial(text)
-    if not any(map(str.isdigit, text)):
-        return ()
-    singles = (it._replace(subject=it.subject - GENERIC) for it in singles_of(text))
-    return tuple(map(_classed, (it for it in singles if it.cls != "name" or any(map(str.isdigit, it.value)))))
+    """Return the values of a text that are the only one of their class; none of a text without digits.
 
-
-def _classed(value: Claim) -> Claim:
-    """Return a value, which has its own class if it is a name with a number, as SEV2."""
-    if value.cls != "name":
-        return value
-    bare = tuple("".join(filter(str.isalnum, token)) for token in value.tokens)
-    return value._replace(cls=CODE + "".join(filter(str.isalpha, "".join(bare))), tokens=bare)
-
-
-def _has_kin(term: str, words: Iterable[str]) -> bool:
-    """Return whether any word is of the family of a term, such as `owner` of `owns`."""
-    pairs = (sorted((term, word), key=len) for word in words)
-    kin = ((len(short), long[len(short) :]) for short, long in pairs if long.startswith(short))
-    return any(size >= LEAST_KIN or (size >= LEAST_STEM and ending in ENDINGS) for size, ending in kin)
+    A name with a number, as SEV2, has its own class.
+    """
+    text, found = without_serial(text), list[Claim]()
+    for it in singles_of(text) if any(map(str.isdigit, text)) else ():
+        it = it._replace(subject=it.subject - GENERIC)
+        if it.cls != "name":
+            found.append(it)
+        elif any(map(str.isdigit, it.value)):
+            bare = tuple("".join(filter(str.isalnum, token)) for token in it.tokens)
+            found.append(it._replace(cls=CODE + "".join(filter(str.isalpha, "".join(bare))), tokens=bare))
+    return tuple(found)
 
 
 def about_one(cosines: Floats) -> Flags:
@@ -173,20 +172,31 @@ def _when(told: FoundMemory | None) -> int:
     return 0 if told is None else told.at
 
 
-def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
-    """Return whether one was said after another, in another sitting, of no source that is trusted less."""
-    return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
-
-
 def _may_precede(one: FoundMemory, other: FoundMemory, likeness: Likeness, least: float) -> bool:
-    if likeness < Likeness.CHANGE and _are_apart(one, other):
+    """Return whether a memory may stand above another, which is about the same thing.
+
+    It was said after the other, in another sitting, of no source that is trusted less. Or it is of people and
+    gives another value.
+    """
+    pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
+    # Both give a value of one class, of things without a common word, such as two ports.
+    are_apart = bool(pairs) and all(
+        its.tokens != that.tokens
+        and its.subject - TELLING
+        and that.subject - TELLING
+        and not (its.subject & that.subject) - TELLING
+        for its, that in pairs
+    )
+    if likeness < Likeness.CHANGE and are_apart:
         return False
-    if not _may_follow(one, other):
-        is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
-        return is_of_people and one.held > 0 and _is_another_value(one, other)
-    if likeness or (one.held >= least * other.held and not one.about.isdisjoint(other.about)):
-        return True
-    return one.held > 0 and _is_another_value(one, other)
+    gives_another = one.held > 0 and any(
+        its.tokens != that.tokens and _are_of_one(its, that) for its, that in pairs
+    )
+    is_later = one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
+    if not is_later:
+        return gives_another and one.trust >= TRUST["user"] > other.trust and one.family == other.family
+    holds = one.held >= least * other.held and not one.about.isdisjoint(other.about)
+    return bool(likeness) or holds or gives_another
 
 
 def _are_of_one(one: Claim, other: Claim) -> bool:
@@ -199,27 +209,5 @@ def _are_of_one(one: Claim, other: Claim) -> bool:
         shared = of & of_other
     else:
         of, of_other = one.subject, other.subject
-    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(
-        char.isdigit() for term in shared for char in term
-    )
-
-
-def _are_apart(one: FoundMemory, other: FoundMemory) -> bool:
-    """Return whether both give a value of one class, of things without a common word, such as two ports."""
-    pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
-    return bool(pairs) and all(
-        its.tokens != that.tokens
-        and its.subject - TELLING
-        and that.subject - TELLING
-        and not (its.subject & that.subject) - TELLING
-        for its, that in pairs
-    )
-
-
-def _is_another_value(one: FoundMemory, other: FoundMemory) -> bool:
-    """Return whether two memories give two values of one class of the same thing, judged by words."""
-    return any(
-        its.cls == that.cls and its.tokens != that.tokens and _are_of_one(its, that)
-        for its in one.values
-        for that in other.values
-    )
+    has_digit = any(char.isdigit() for term in shared for char in term)
+    return has_digit or len(shared) > LEAST_SHARED * min(len(of), len(of_other))

@@ -20,8 +20,8 @@ from memtape.schemas.lanes import MOST_LOOKS, Lane
 from memtape.schemas.patterns import lazy
 from memtape.state.index.entries import ENDS_ASKING
 from memtape.state.index.parts import Ints
-from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import stands
+from memtape.state.index.texts import NOBODY
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Scale

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,15 +91,14 @@ def mean(values: Sequence[float]) -> float:
 
 
 def _recalls(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int]) -> dict[str, dict[str, float]]:
+    def by_session(one: EvaluatedQuestion, cut: int) -> float:
+        wanted = list(dict.fromkeys(one.session_of[id] for id in one.wanted))
+        return recall(wanted, [one.session_of[id] for id in one.found[:cut] if id in one.session_of])
+
     return {
         "turn": {str(cut): mean([recall(one.wanted, one.found[:cut]) for one in asked]) for cut in cuts},
-        "session": {str(cut): mean([_session_recall(one, cut) for one in asked]) for cut in cuts},
+        "session": {str(cut): mean([by_session(one, cut) for one in asked]) for cut in cuts},
     }
-
-
-def _session_recall(one: EvaluatedQuestion, cut: int) -> float:
-    wanted = list(dict.fromkeys(one.session_of[id] for id in one.wanted))
-    return recall(wanted, [one.session_of[id] for id in one.found[:cut] if id in one.session_of])
 
 
 # --- Plain rankings ---
@@ -118,31 +118,24 @@ class PlainBm25:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        tokens = [_WORD.findall(text.lower()) for text in texts]
-        every = dict.fromkeys(term for found in tokens for term in found)
-        self._number = {term: n for n, term in enumerate(every)}
-        held = [Counter(found) for found in tokens]
-        rows = np.repeat(np.arange(len(tokens)), [len(counter) for counter in held])
-        terms = np.fromiter((self._number[term] for counter in held for term in counter), np.int64)
-        counts = np.fromiter((count for counter in held for count in counter.values()), np.float64)
-        lengths = np.fromiter(map(len, tokens), np.float64)
-        texts_of = np.bincount(terms, minlength=len(self._number))
-        idf = np.log1p((len(tokens) - texts_of + 0.5) / (texts_of + 0.5))
-        norms = K1 * (1 - B + B * lengths / (lengths.sum() / max(1, len(tokens)) or 1))
-        order = np.argsort(terms, kind="stable")
-        worth = counts * (K1 + 1) / (counts + norms[rows]) * idf[terms]
-        self._rows, self._worth = rows[order], worth[order]
-        self._starts = np.searchsorted(terms[order], np.arange(len(self._number) + 1))
-        self._size = len(tokens)
+        held = [Counter(_WORD.findall(text.lower())) for text in texts]
+        mean_length = sum(its.total() for its in held) / max(1, len(held)) or 1
+        self._size = len(held)
+        self._shares: dict[str, list[tuple[int, float]]] = {}
+        """By term the texts with the term, each with its share of the term's weight."""
+        for place, its in enumerate(held):
+            norm = K1 * (1 - B + B * its.total() / mean_length)
+            for term, count in its.items():
+                self._shares.setdefault(term, []).append((place, count * (K1 + 1) / (count + norm)))
 
     def rank(self, query: str, most: int) -> list[int]:
         """Return the places of the texts that hold most of a question, best first, the earlier of equals."""
-        scores = np.zeros(self._size)
-        for number in (self._number[term] for term in _WORD.findall(query.lower()) if term in self._number):
-            part = slice(self._starts[number], self._starts[number + 1])
-            scores[self._rows[part]] += self._worth[part]
-        order = np.argsort(-scores, kind="stable")[:most]
-        return [int(place) for place in order if scores[place] > 0]
+        scores: dict[int, float] = {}
+        for shares in (self._shares.get(term, []) for term in _WORD.findall(query.lower())):
+            idf = log1p((self._size - len(shares) + 0.5) / (len(shares) + 0.5))
+            for place, share in shares:
+                scores[place] = scores.get(place, 0) + share * idf
+        return sorted(scores, key=lambda place: (-scores[place], place))[:most]
 
 
 class PlainCosine:

@@ -5,18 +5,18 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.index.parts import Floats, Ints
-from memtape.state.index.scoring import Scorer
+from memtape.state.index.parts import Floats, Ints, TermCache, TermRows
+from memtape.state.index.segments import Array
 from memtape.state.index.sorted_values import distinct, is_one_of
-from memtape.state.index.texts import ContextRecipe, Texts
+from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
 from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
@@ -82,6 +82,111 @@ class Weighed(NamedTuple):
     named: str | None
 
 
+SESSION_K1, SESSION_B = 1.2, 0.75
+RARE = 200
+"""A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
+
+
+class Scorer:
+    """BM25 over the texts of a scope, each read with shares of the turns around it, and over sessions."""
+
+    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
+        self._texts = texts
+        self._context = context
+        self._worths = TermCache()
+        self._read = texts.read(context)
+        self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
+        number = texts.sessions.number[texts.shown]
+        self._session_lengths = np.bincount(number, texts.lengths[:-1][texts.shown], minlength=texts.size)
+        held = np.bincount(number, minlength=texts.size) > 0
+        self._session_mean = float(self._session_lengths.sum() / held.sum()) if held.any() else 0.0
+
+    def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every text for terms, each with its weight."""
+        scores = np.zeros(self._texts.size)
+        for term, weight in wanted:
+            rows, worths, _ = self._worths.of(term, self._worth_of)
+            scores[rows] += weight * worths
+        return scores
+
+    def holds(self, terms: Sequence[str], places: Ints) -> Array:
+        """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
+
+        Only the texts around these are read, since a common term is in very many.
+        """
+        texts, around = self._texts, self._texts.sessions
+        links = (around.before, around.before_that, around.after, around.after_that)
+        near = distinct(np.concatenate([places, *(link[places] for link in links)]))
+        held = np.zeros((len(terms), len(near)))
+        for n, term in enumerate(terms):
+            rows, counts, _ = texts.found(term)
+            if len(rows):
+                at = np.minimum(np.searchsorted(rows, near), len(rows) - 1)
+                held[n] = np.where(rows[at] == near, counts[at], 0)
+        numbers, columns = np.nonzero(held)
+        rows, counts = near[columns], held[numbers, columns]
+        for to, given in texts.lent(rows, self._context, counts):
+            at = np.minimum(np.searchsorted(near, to), max(0, len(near) - 1))
+            is_near = (near[at] == to) & (to != NOBODY)
+            np.add.at(held, (numbers[is_near], at[is_near]), given[is_near])
+        here = held[:, np.searchsorted(near, places)]
+        holds: Array = np.minimum(1, self._saturated(places, here))
+        return holds
+
+    def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every session, by the numbers that `TextSessions` gives them."""
+        scores, number = np.zeros(self._texts.size), self._texts.sessions.number
+        for term, weight in wanted:
+            rows, counts, _ = self._texts.found(term)
+            counted = np.bincount(number[rows], counts, minlength=self._texts.size)
+            here = np.flatnonzero(counted)
+            held = counted[here]
+            relative = self._session_lengths[here] / (self._session_mean or 1)
+            norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
+            scores[here] += weight * (held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
+        return scores
+
+    def _worth_of(self, term: str) -> TermRows:
+        """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
+        texts = self._texts
+        rows, counts, _ = texts.found(term)
+        given = [(rows, counts), *texts.lent(rows, self._context, counts)]
+        if len(rows) * RARE < texts.size:
+            every = np.concatenate([to for to, _ in given])
+            here = distinct(every)
+            places = np.searchsorted(here, every)
+            held: Any = np.bincount(places, np.concatenate([its for _, its in given]), minlength=len(here))
+            is_lent = (here != NOBODY) & (held > 0)
+            here, held = here[is_lent], held[is_lent]
+        else:
+            counted: Floats = np.zeros(texts.size + 1)
+            for to, its in given:
+                counted[to] += its
+            here = np.flatnonzero(counted[:-1] > 0)
+            held = counted[here]
+        return TermRows(here, self._saturated(here, held) * texts.idf(term))
+
+    def _saturated(self, here: Any, held: Any) -> Any:
+        """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
+        k1, b = self._context.k1, self._context.b
+        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
+        return held * (k1 + 1) / (held + norms)
+
+
+class AskedTerms(NamedTuple):
+    """The terms of a question: those that name speakers, all by language, and the matching terms of texts.
+
+    `readings` has no names of speakers, who are in every session, if any term remains. `held` has for each
+    term of the readings the terms of texts that match it, `known` all of these. `named` are the speakers.
+    """
+
+    called: dict[str, None]
+    readings: list[list[str]]
+    held: dict[str, list[str]]
+    known: list[str]
+    named: list[str]
+
+
 class ScopeWords:
     """The words of one scope's texts, made ready to be asked many times."""
 
@@ -93,58 +198,58 @@ class ScopeWords:
         self._languages = [TOLD_LANGUAGES[number] for number in texts.languages] or [ENGLISH]
         self._speakers = {name: self._terms_of(name) for name in texts.speakers}
         self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
+        self._asked: dict[str, AskedTerms] = {}
+        """The last question, which is asked for its scores, its weights and its passages."""
 
     def ask(self, query: str) -> Worded:
         """Return the results of a question's words."""
-        called = self._called(query)
-        readings = self._readings(query, called)
-        known = self._known(readings)
+        its = self._terms(query)
+        known = [
+            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
+            for term in its.known
+        ]
         texts = self._scorer.score(known)
         for term in day_terms(query):
             if term in self._dated:
-                texts[self._on_day(term)] += self._texts.idf(term)
+                on_day = is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown
+                texts[on_day] += self._texts.idf(term)
         best = float(texts.max(initial=0))
         sessions = self._scorer.score_sessions(known)
         # A word is looked for in all languages of the scope, and asked for in one.
-        most = min(sum(map(self._texts.idf, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
+        most = min(sum(map(self._texts.idf, dict.fromkeys(each))) for each in its.readings) * (self._k1 + 1)
         return Worded(
             texts / (best or 1),
             sessions / (sessions.max(initial=0) or 1),
-            self._named(called),
+            its.named,
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
         )
 
-    def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
-        """Return the terms of a question in each language of the scope.
-
-        Names of speakers, who are in every session, are left out if any term remains.
-        """
-        readings = [terms(query, language) for language in self._languages]
-        return [[term for term in reading if term not in called] or reading for reading in readings]
-
-    def _called(self, query: str) -> dict[str, None]:
-        """Return the terms of a question that are names of speakers.
+    def _terms(self, query: str, named: dict[str, None] | None = None) -> AskedTerms:
+        """Return the terms of a question; those of names are `named`, by default the question's own.
 
         A name that is also a word in texts, as Mark and mark, counts only if written as a name.
         """
-        found: dict[str, None] = {}
-        for word in _WORD.findall(query):
-            for term in self._terms_of(word):
-                if term in self._names and not (word[0].islower() and self._texts.found(term).lower):
-                    found[term] = None
-        return found
-
-    def _named(self, called: Mapping[str, None]) -> list[str]:
-        """Return the speakers with any of these terms in their names."""
-        return [name for name, its in self._speakers.items() if any(term in called for term in its)]
-
-    def _known(self, readings: list[list[str]]) -> list[tuple[str, float]]:
-        asked = dict.fromkeys(term for reading in readings for term in reading)
-        return [
-            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
-            for term in dict.fromkeys(held for term in asked for held in self._held(term))
-        ]
+        known = self._asked.get(query)
+        if known is not None and (named is None or named == known.called):
+            return known
+        called = named
+        if called is None:
+            called = dict.fromkeys(
+                term
+                for word in _WORD.findall(query)
+                for term in self._terms_of(word)
+                if term in self._names and not (word[0].islower() and self._texts.found(term).lower)
+            )
+        readings = [terms(query, language) for language in self._languages]
+        readings = [[term for term in each if term not in called] or each for each in readings]
+        held = {term: self._held(term) for each in readings for term in each}
+        known_terms = list(dict.fromkeys(term for its in held.values() for term in its))
+        speakers = [name for name, its in self._speakers.items() if any(term in called for term in its)]
+        asked = AskedTerms(called, readings, held, known_terms, speakers)
+        if named is None:
+            self._asked = {query: asked}
+        return asked
 
     def _held(self, term: str) -> list[str]:
         """Return the terms of texts that match a question's term: itself, or all pairs with an ideograph."""
@@ -153,6 +258,9 @@ class ScopeWords:
         if len(term) == 1 and term > LAST_LETTER:
             return [pair for pair in self._texts.terms_with(term) if len(pair) == 2]
         return []
+
+    def _terms_of(self, word: str) -> list[str]:
+        return [term for language in self._languages for term in terms(word, language)]
 
     @cached_property
     def _dated(self) -> dict[str, list[int]]:
@@ -168,29 +276,28 @@ class ScopeWords:
         days: Ints = self._texts.whole("at") // DAY_US
         return days
 
-    def _on_day(self, term: str) -> Ints:
-        """Return the texts whose day has a term."""
-        return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)
-
     def weights(self, query: str) -> dict[str, float]:
         """Return the weight of each term of a question."""
-        asked = self._asked(query, self._called(query))
-        return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
+        asked = self._terms(query).held
+        return {held: self._texts.idf(held) for term, its in asked.items() for held in its or [term]}
 
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
-        called = self._called(prompt)
-        named = self._named(called)
+        whole = self._terms(prompt)
         parts = dict.fromkeys((prompt, *questions(prompt)))
         here = np.array(places, np.int64)
-        shares = np.max([self._shares(part, here, called) for part in parts], axis=0)
-        one = named[0] if len(named) == 1 else None
+        shares = np.max([self._shares(part, here, whole.called) for part in parts], axis=0)
+        one = whole.named[0] if len(whole.named) == 1 else None
         return [Weighed(share, one) for share in shares.tolist()]
 
-    def _shares(self, query: str, places: Ints, called: Mapping[str, None]) -> Floats:
-        readings = self._readings(query, called)
-        most = min(sum(map(self._weight, dict.fromkeys(reading))) for reading in readings)
-        known, specific = [term for term, _ in self._known(readings)], self._specific(query)
+    def _shares(self, query: str, places: Ints, called: dict[str, None]) -> Floats:
+        """Return the share of a part of a prompt in each text; `called` are the names in the whole prompt."""
+        asked = self._terms(query, called)
+        most = min(sum(map(self._weight, dict.fromkeys(each))) for each in asked.readings)
+        known = asked.known
+        pairs = (pair for language in self._languages for pair in worded_terms(query, language))
+        # The commonest words of a language say nothing.
+        specific = {held for word, term in pairs if not is_common(word) for held in self._held(term)}
         holds = self._scorer.holds(known, places)
         held = np.array([self._weight(term) for term in known]) @ holds
         shared = bool(called) + (holds[[term in specific for term in known]] > 0).sum(axis=0)
@@ -199,55 +306,37 @@ class ScopeWords:
                 held += self._weight(term) * is_one_of(self._days[places], np.array(self._dated[term]))
         return np.where(shared >= LEAST_SHARED, np.minimum(1, held / (most or 1)), 0)
 
-    def _specific(self, query: str) -> frozenset[str]:
-        """Return the terms of the words of a question that are not among the commonest of a language."""
-        pairs = (pair for language in self._languages for pair in worded_terms(query, language))
-        return frozenset(held for word, term in pairs if not is_common(word) for held in self._held(term))
-
     def _weight(self, term: str) -> float:
         held = len(self._texts.found(term).rows)
         return float(np.log1p((self._texts.count + MORE_TEXTS - held + 0.5) / (held + 0.5)))
 
     def reading(self, query: str) -> QuestionTerms:
         """Return which terms of a question count and which do not."""
-        called = self._called(query)
-        asked = self._asked(query, called)
+        asked, counted = self._terms(query), words(query)
         days = (term for term in day_terms(query) if term in self._dated)
-        known = (held for term in asked for held in self._held(term))
-        used = {term: self._texts.idf(term) for term in (*known, *days)}
-        names = tuple(term for term in called if term not in asked)
-        unheld = self._unheld(query, {**used, **dict.fromkeys(names)})
-        return QuestionTerms(used, unheld, names, _common(query))
-
-    def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
-        return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)
-
-    def _unheld(self, query: str, known: Mapping[str, object]) -> tuple[str, ...]:
-        """Return the words of a question that are none of these terms in any language of the scope."""
+        used = {term: self._texts.idf(term) for term in (*asked.known, *days)}
+        names = tuple(term for term in asked.called if term not in asked.held)
         forms = {
             word: [held for term in self._terms_of(word) for held in self._held(term) or [term]]
-            for word in words(query)
+            for word in counted
             if word not in SEARCH_STOP
         }
-        return tuple(word for word, its in forms.items() if not any(term in known for term in its))
-
-    def _terms_of(self, word: str) -> list[str]:
-        return [term for language in self._languages for term in terms(word, language)]
+        unheld = (word for word, its in forms.items() if not any(it in used or it in names for it in its))
+        # A question of common words alone keeps them.
+        said = (run.strip(_AROUND) for run in query.lower().split())
+        common = dict.fromkeys(word for word in said if word in SEARCH_STOP and word not in counted)
+        return QuestionTerms(used, tuple(unheld), names, tuple(common))
 
     def held(self, place: int, text: str, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the used terms in a text itself, and those only in the turns around it or its day."""
         own = dict.fromkeys(terms(text))
-        others = [term for term in reading.used if term not in own]
-        around = [term for term in others if self._is_around(term, place)]
+        around = [
+            term
+            for term in reading.used
+            if term not in own
+            and (
+                self._scorer.score([(term, 1.0)])[place] > 0
+                or (term in self._dated and int(self._days[place]) in self._dated[term])
+            )
+        ]
         return tuple(term for term in reading.used if term in own), tuple(around)
-
-    def _is_around(self, term: str, place: int) -> bool:
-        by_turns = self._scorer.score([(term, 1.0)])[place] > 0
-        return bool(by_turns or (term in self._dated and int(self._days[place]) in self._dated[term]))
-
-
-def _common(query: str) -> tuple[str, ...]:
-    """Return the words of a question left out as too common; none if it has no further words."""
-    kept = words(query)
-    said = (run.strip(_AROUND) for run in query.lower().split())
-    return tuple(dict.fromkeys(word for word in said if word in SEARCH_STOP and word not in kept))

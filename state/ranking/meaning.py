@@ -116,7 +116,9 @@ class Similar:
         near = order[np.arange(len(rows)) - np.repeat(ends - sizes, sizes) < NEAR_IN_SESSION]
         best = np.full(len(wanted), NOWHERE)
         np.maximum.at(best, owner[near], self.of(rows[near])[0])
-        return _looked_up(session[places], numbers[wanted], best)
+        here = np.minimum(np.searchsorted(numbers[wanted], session[places]), len(wanted) - 1)
+        found: Floats = np.where(numbers[wanted][here] == session[places], best[here], NOWHERE)
+        return found
 
 
 def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Floats:
@@ -124,10 +126,3 @@ def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Fl
     norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
     cosines: Floats = (matrix @ asked) / (lengths * norm)
     return cosines
-
-
-def _looked_up(wanted: Ints, numbers: Ints, values: Floats) -> Floats:
-    """Return the value of each number, `NOWHERE` for none; `numbers` are in ascending order."""
-    places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    found: Floats = np.where(numbers[places] == wanted, values[places], NOWHERE)
-    return found

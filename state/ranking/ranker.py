@@ -6,10 +6,10 @@ change a score. Scores are answers and never state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stand
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
-from memtape.state.ranking.lanes import ASSISTED, HALF, PEERS, Hit, Weights, first_of
+from memtape.state.ranking.lanes import ASSISTED, HALF, PEERS, Hit, first_of
 from memtape.state.ranking.lexical import ScopeWords, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.yielding import (
@@ -37,8 +37,6 @@ from memtape.state.text.passages import best_passage
 
 DIGITS = 9
 """Decimals of scores: rounding keeps the order of additions from deciding between equals."""
-
-PartsOf = Callable[[int], Mapping[str, float]]
 
 
 class Scale(NamedTuple):
@@ -100,17 +98,13 @@ class Corpus:
         has_any = shown is not None and shown.known.any()
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and has_any else None
         self._asking: dict[int, bool] = {}
-        self._set_use(used)
+        self._used = used
 
     def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
         changed = copy(self)
-        changed._set_use(used)
+        changed._used = used
         return changed
-
-    def _set_use(self, used: Mapping[int, TextUse]) -> None:
-        self._used = used
-        self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
     def to_encode(self, query: str) -> str | None:
         """Return the question as encoded for `rank`; None if no text has a vector."""
@@ -123,12 +117,11 @@ class Corpus:
         weights = self.words.weights(query)
         return lambda place: best_passage(self._text_of(place), weights)
 
-    def shares(self, query: str, places: Sequence[int]) -> list[float]:
-        """Return the share of a question's weight in each text's own words, from 0 to 1."""
-        weights, here = self.weights(query), np.array(places, np.int64)
+    def shares(self, weights: Mapping[str, float], places: Ints) -> list[float]:
+        """Return the share of a question's `weights` in each text's own words, from 0 to 1."""
         held = np.zeros(len(places))
         for term, weight in weights.items():
-            held += weight * stands(self.texts.found(term).rows, here)
+            held += weight * stands(self.texts.found(term).rows, places)
         shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
 
@@ -162,30 +155,38 @@ class Corpus:
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
         text. `session` is the asker's.
         """
-        words = self.words.ask(query)
+        words, similar = self.words.ask(query), None
         if "sparse" not in lanes:
             words = words._replace(texts=0 * words.texts, sessions=0 * words.sessions, strength=0.0)
-        similar = None
         among = self._saying(among or (lambda places: places))
+        found: dict[Lane, _LaneResult] = {}
+        if "sparse" in lanes:
+            places = among(np.flatnonzero(words.texts > 0))
+            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = Similar(self._meaning, query_vector, among)
-        found = self._found(words, similar, among, lanes)
+            found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
             return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
-        days = ((self.texts.latest if now is None else now) - self.texts.column("at", places)) / rules.DAY_US
-        found |= self._moved(places, days, lanes)
+        now = self.texts.latest if now is None else now
+        found |= self._moved(places, now, lanes)
         parts, scale = self._summed(query, words, similar, places, found)
         fused = np.sum(list(parts.values()), axis=0)
         relevance = np.clip((fused - scale.least) / (scale.most - scale.least), 0, 1) * scale.strength
-        parts_of = _parts_of(places, parts)
-        best = self._best(relevance, places)
+        summed, best = places, self._best(relevance, places)
         places, relevance = places[best], relevance[best]
         if "edges" in lanes:
-            lent = self._lent(places, relevance, among)
-            places, relevance, found["edges"] = _highest(places, relevance, lent)
+            places, relevance, found["edges"] = self._lent(places, relevance, among)
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
+
+        def parts_of(place: int) -> Mapping[str, float]:
+            n = int(np.searchsorted(summed, place))
+            if n == len(summed) or summed[n] != place:  # It was reached by edges alone.
+                return {}
+            return {name: part for name, its in parts.items() if (part := round(float(its[n]), DIGITS))}
+
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
@@ -200,6 +201,7 @@ class Corpus:
         places = self._saying(among)(np.sort(np.array(list(relevance), np.int64)))
         values = np.array([relevance[place] for place in places.tolist()], np.float64)
         found: dict[Lane, _LaneResult] = {"edges": _LaneResult(places, values)}
+        now = self.texts.latest if now is None else now
         ordered = self._hits(places, values, found, now, lambda place: {}, lambda scores: scores)
         return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
 
@@ -208,14 +210,14 @@ class Corpus:
         return lambda places: among(places[self.texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
-        self, terms: list[str], places: Ints, session: str | None, now: int | None
+        self, terms: list[str], places: Ints, session: str | None, now: int
     ) -> Callable[[Floats], Floats]:
         """Return a function that lowers the scores of texts which yield to a better answer.
 
         A better answer holds as many of the question's terms. Only the best texts, and those that come among
         them, are checked for asking alone.
         """
-        said = just_said(self.texts, places, session, self.texts.latest if now is None else now)
+        said = just_said(self.texts, places, session, now)
         unread = may_only_ask(self.texts, places)
         asks = np.zeros(len(places), np.bool_)
 
@@ -229,26 +231,13 @@ class Corpus:
                 if not len(new):
                     return lower
                 unread[new] = False
-                asks[new] = [self._only_asks(place) for place in places[new].tolist()]
+                for n in new.tolist():
+                    place = int(places[n])
+                    if place not in self._asking:
+                        self._asking[place] = only_asks(self._text_of(place))
+                    asks[n] = self._asking[place]
 
         return lowered
-
-    def _only_asks(self, place: int) -> bool:
-        if place not in self._asking:
-            self._asking[place] = only_asks(self._text_of(place))
-        return self._asking[place]
-
-    def _found(
-        self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
-    ) -> dict[Lane, _LaneResult]:
-        """Return the results of words and vectors among allowed places: BM25 / its maximum, and cosines."""
-        found: dict[Lane, _LaneResult] = {}
-        if "sparse" in lanes:
-            places = among(np.flatnonzero(words.texts > 0))
-            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
-        if similar is not None:
-            found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
-        return found
 
     def _near(self, similar: Similar, worded: _LaneResult | None) -> _LaneResult:
         """Return the texts near a question; with few of them, also those perhaps near."""
@@ -315,17 +304,17 @@ class Corpus:
         ranks[ordered] = np.arange(len(places))
         return ranks
 
-    def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _LaneResult]:
+    def _moved(self, places: Ints, now: int, lanes: Collection[Lane]) -> dict[Lane, _LaneResult]:
         """Return the hot texts among places, as a share of the hottest in the scope, and the fresh ones."""
         moved: dict[Lane, _LaneResult] = {}
-        hot = self._of_use(places, lambda used: used.hot / self._hottest)
-        movers: tuple[tuple[Lane, Floats, int], ...] = (
-            ("hot", hot, rules.HOT_HITS),
-            ("fresh", np.clip(1 - np.maximum(days, 0) / rules.FRESH_DAYS, 0, 1), rules.FRESH_HITS),
-        )
-        for lane, scores, most in movers:
-            if lane in lanes:
-                moved[lane] = self._first(places, scores, most)
+        if "hot" in lanes:
+            hottest = max((its.hot for its in self._used.values()), default=0) or 1
+            hot = self._of_use(places, lambda used: used.hot / hottest)
+            moved["hot"] = self._first(places, hot, rules.HOT_HITS)
+        if "fresh" in lanes:
+            days = np.maximum((now - self.texts.column("at", places)) / rules.DAY_US, 0)
+            fresh = np.clip(1 - days / rules.FRESH_DAYS, 0, 1)
+            moved["fresh"] = self._first(places, fresh, rules.FRESH_HITS)
         return moved
 
     def _summed(
@@ -347,7 +336,20 @@ class Corpus:
             sessions = similar.sessions_of(places)
             parts["session cosine"] = weights.session_cosine * _filled(sessions, sessions > NOWHERE)
             strength = max(strength, similar.best)
-        parts |= self._sides(query, words.named, places, weights)
+        # Without a single named speaker every turn gets half, which changes no order; memories always do.
+        flags, named = self.texts.flags[places], words.named
+        by_named = self.texts.spoken_by(named[0], places) if len(named) == 1 else HALF
+        preferred: Floats | float = 0.0
+        if self._answers is not None:
+            is_asked = is_about_answers(query)
+            of_people, of_answers = (rules.ASKED_PEOPLE, rules.ASKED_ANSWERS) if is_asked else (1.0, 0.0)
+            preferred = np.where(self._answers[places], of_answers, of_people)
+        parts["speaker"] = weights.speaker * np.where(flags & TURN != 0, by_named, HALF)
+        parts["prior"] = weights.own_words * preferred + np.zeros(len(places))
+        parts["question"] = weights.question * (flags & ENDS_ASKING != 0)
+        hint = held_by_answers(query)
+        if hint is not None and weights.hint:
+            parts["hint"] = weights.hint * (flags & HOLDS[hint] != 0)
         for lane, weight in rules.MOVING.items():
             if lane in found:
                 parts[lane] = np.zeros(len(places))
@@ -355,34 +357,13 @@ class Corpus:
         most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
         return parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength)))
 
-    def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
-        """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
-        # Without a single named speaker every turn gets half, which changes no order; memories always do.
-        flags = self.texts.flags[places]
-        by_named = self.texts.spoken_by(named[0], places) if len(named) == 1 else HALF
-        hint = held_by_answers(query)
-        sides: dict[str, Any] = {
-            "speaker": weights.speaker * np.where(flags & TURN != 0, by_named, HALF),
-            "prior": weights.own_words * self._preferred(query, places),
-            "question": weights.question * (flags & ENDS_ASKING != 0),
-        }
-        if hint is not None and weights.hint:
-            sides["hint"] = weights.hint * (flags & HOLDS[hint] != 0)
-        return sides
+    def _lent(self, places: Ints, relevance: Floats, among: Among) -> tuple[Ints, Floats, _LaneResult]:
+        """Return all places, with those reached by edges of the best, each with its own or lent relevance.
 
-    def _preferred(self, query: str, places: Ints) -> Floats:
-        """Return the weight of each text by its speaker, for a question about people or the assistant."""
-        if self._answers is None:
-            return np.zeros(len(places))
-        is_asked = is_about_answers(query)
-        of_people, of_answers = (rules.ASKED_PEOPLE, rules.ASKED_ANSWERS) if is_asked else (1.0, 0.0)
-        preferred: Floats = np.where(self._answers[places], of_answers, of_people)
-        return preferred
-
-    def _lent(self, places: Ints, relevance: Floats, among: Among) -> _LaneResult:
-        """Return the texts reached by edges of the best, with the part of a seed's relevance lent to each."""
+        The greater counts. With them come the places that a part of a seed's relevance has raised.
+        """
         if not self._used:
-            return _LaneResult(np.zeros(0, np.int64), np.zeros(0))
+            return places, relevance, _LaneResult(places[:0], relevance[:0])
         seeds = np.sort(
             first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
         )
@@ -394,21 +375,27 @@ class Corpus:
                 place = found.get(other, other)
                 if (place in lent or len(lent) < rules.EDGE_HITS) and len(among(np.array([place]))):
                     lent[place] = max(lent.get(place, 0.0), rules.LENT * float(relevance[seed]) * weight)
-        return _LaneResult(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
+        reached, scores = np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64)
+        every = distinct(np.concatenate([places, reached]))
+        values = np.zeros(len(every))
+        values[np.searchsorted(every, places)] = relevance
+        raised = scores > values[np.searchsorted(every, reached)]
+        values[np.searchsorted(every, reached[raised])] = scores[raised]
+        return every, values, _LaneResult(reached[raised], scores[raised])
 
     def _hits(
         self,
         places: Ints,
         relevance: Floats,
         found: dict[Lane, _LaneResult],
-        now: int | None,
-        parts_of: PartsOf,
+        now: int,
+        parts_of: Callable[[int], Mapping[str, float]],
         yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
         """Return places by falling score, and a function from an index among them to its `Hit`."""
         column = self.texts.column
-        days = ((self.texts.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
-        days = np.maximum(days, 0)  # A text of the future is not old.
+        # A text of the future is not old.
+        days = np.maximum((now - column("ages_from", places)) / rules.DAY_US, 0)
         aged = np.maximum(rules.LEAST_AGE, 1 - days / rules.AGE_DAYS)
         age = np.where(self.texts.flags[places] & AGES != 0, aged, 1)
         use = 1 + np.minimum(rules.USE_STEP * self._of_use(places, lambda used: used.uses), rules.MOST_USE)
@@ -447,26 +434,3 @@ class _LaneResult(NamedTuple):
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
     """Return values with the mean of the known ones where they are not known."""
     return np.where(known, values, values[known].mean() if known.any() else 0)
-
-
-def _highest(places: Ints, relevance: Floats, lent: _LaneResult) -> tuple[Ints, Floats, _LaneResult]:
-    """Return all places with the greater of own and lent relevance, and the lent part that raised a place."""
-    every = distinct(np.concatenate([places, lent.places]))
-    values = np.zeros(len(every))
-    values[np.searchsorted(every, places)] = relevance
-    raised = lent.scores > values[np.searchsorted(every, lent.places)]
-    moved = _LaneResult(lent.places[raised], lent.scores[raised])
-    values[np.searchsorted(every, moved.places)] = moved.scores
-    return every, values, moved
-
-
-def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
-    """Return a function to a place's parts other than 0; none for a place reached by edges alone."""
-
-    def parts_of(place: int) -> Mapping[str, float]:
-        n = int(np.searchsorted(places, place))
-        if n == len(places) or places[n] != place:
-            return {}
-        return {name: part for name, values in parts.items() if (part := round(float(values[n]), DIGITS))}
-
-    return parts_of

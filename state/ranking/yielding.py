@@ -13,9 +13,8 @@ from memtape.schemas.times import US_PER_S
 from memtape.state.index.entries import ASKS, ENDS_ASKING, TAGGED, TURN
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array, Flags
-from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import is_one_of, stands
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import NOBODY, Texts
 
 JUST_US = 600 * US_PER_S
 """Ten minutes before a search: the session's texts since then are still in the agent's context."""

@@ -25,7 +25,8 @@ from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Question, read_corpus
 from memtape.tools.measure.evaluating import filled, turns_told
-from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.ordering import answered
+from memtape.tools.query.plan import SearchQuery
 from memtape.tools.query.retrieval import Retriever
 
 LIMIT = 10
@@ -65,7 +66,7 @@ def _of(path: Path, half: str) -> Iterator[Measured]:
         retriever = Retriever(home, log)
         for conversation in conversations:
             client = Client(home, scope=conversation.scope, log=log)
-            answer = partial(retriever.answer, conversation.scope)
+            answer = partial(answered, retriever, conversation.scope)
             made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
             turn_of = turns_told(made)
             for question in conversation.questions:

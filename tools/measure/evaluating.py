@@ -29,10 +29,10 @@ from memtape.state.ranking.evaluation import EvaluatedQuestion, PromptContext, g
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
+from memtape.tools.measure.comparing import MOST, Ask, asks_of
 from memtape.tools.measure.corpus import Conversation, read_corpus
-from memtape.tools.query.comparing import MOST, Ask, asks_of
 from memtape.tools.query.found import ScopeTexts
-from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.plan import SearchQuery
 from memtape.tools.query.results import Answer
 from memtape.tools.query.retrieval import Retriever
 from memtape.tools.query.telling import tokenizer

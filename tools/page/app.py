@@ -124,7 +124,7 @@ class Serving:
 
     def _metrics(self, request: Request) -> Response:
         """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
-        from memtape.tools.query.metrics import exposition
+        from memtape.tools.measure.metrics import exposition
 
         def read(client: Client) -> tuple[bytes, str]:
             return exposition(client.home, client.log, client.profile.name)

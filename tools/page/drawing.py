@@ -24,7 +24,7 @@ from memtape.tools.page.acting import actions
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of, key_of
 from memtape.tools.page.starts import start
 from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
-from memtape.tools.query.naming import LEAST_CHARS, LEAST_NEW_CHARS
+from memtape.tools.query.plan import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
 
 HERE = Path(__file__).parent

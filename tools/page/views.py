@@ -25,10 +25,9 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery, key_of
-from memtape.tools.query.archived import ArchivedText
 from memtape.tools.query.as_of import parse_position, time_asked
 from memtape.tools.query.inspection import explained as events_behind
-from memtape.tools.query.looking import edges_of, pages_of, pinned_of
+from memtape.tools.query.looking import ArchivedText, edges_of, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import told_trace
 from memtape.tools.table import VERBS

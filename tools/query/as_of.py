@@ -81,7 +81,8 @@ class PastViews:
         offset = self._positions[partition]
         while True:
             basis, trail = basis_of(self._log, partition), trail_of(self._log, partition, offset)
-            shard = Shard(self._folder(partition, offset, basis, trail), partition)
+            digest = blake2b(canonical([*basis, trail]), digest_size=8).hexdigest()
+            shard = Shard(self._home.as_of / f"p{partition:02}-{offset:012}-{digest}", partition)
             if offset and not _is_whole(shard):
                 with self._home.as_of_lock():
                     if not _is_whole(shard):  # Another process may have made it meanwhile.
@@ -103,10 +104,6 @@ class PastViews:
                 if folder.exists() and folder.stat().st_ino == inode:
                     _remove(folder)
         self._given.clear()
-
-    def _folder(self, partition: int, offset: int, basis: Basis, trail: str) -> Path:
-        made_from = blake2b(canonical([*basis, trail]), digest_size=8).hexdigest()
-        return self._home.as_of / f"p{partition:02}-{offset:012}-{made_from}"
 
     def _make(self, shard: Shard, offset: int, basis: Basis, trail: str) -> None:
         _remove(shard.path)

@@ -25,14 +25,13 @@ from memtape.state.subjects.instructions import INSTRUCTION_TAGS
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
-from memtape.state.views.context import Known, instructions_of
+from memtape.state.views.context import instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer
-from memtape.tools.query.found import ScopeTexts
-from memtape.tools.query.naming import begun_by
+from memtape.tools.query.found import ScopeTexts, known_in
+from memtape.tools.query.plan import begun_by
 from memtape.tools.query.retrieval import Retriever
-from memtape.tools.query.standing import known_in
 
 Side = Literal["A", "B"]
 
@@ -113,15 +112,13 @@ def opposed_pairs(opened: OpenIndex) -> list[tuple[frozenset[str], bool]]:
 
 def _conflict(found: ScopeTexts, row: ConflictRow) -> Conflict:
     kept: Side | None = None if row.kept is None else "A" if row.kept == row.a else "B"
-    sides = {"a": _told(found, row.a, row.a_evidence), "b": _told(found, row.b, row.b_evidence)}
+    sides: dict[str, ConflictMember] = {}
+    for side, captured, evidence in (("a", row.a, row.a_evidence), ("b", row.b, row.b_evidence)):
+        sides[side] = ConflictMember(captured=captured, evidence=evidence)
+        if (place := found.texts.called(captured)) is not None:
+            told = found.result(place)
+            sides[side] = made_from(ConflictMember, told, captured=captured, evidence=evidence)
     return made_from(Conflict, row, kept=kept, **sides)
-
-
-def _told(found: ScopeTexts, captured: str, evidence: tuple[str, ...]) -> ConflictMember:
-    place = found.texts.called(captured)
-    if place is None:
-        return ConflictMember(captured=captured, evidence=evidence)
-    return made_from(ConflictMember, found.result(place), captured=captured, evidence=evidence)
 
 
 Answered = Literal["waits", "accepted", "declined"]
@@ -140,12 +137,21 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
     """Return a function from a proposal into scope `into` to its status."""
     found, view = retriever.found(into)
     tail = retriever.tail(into, view.mark.offset)
-    held = found.once.of("instructions", None, lambda: _held(known_in(found, retriever.now([view])), into))
+
+    def made() -> dict[str, None]:
+        """Return the valid memories of `global`, or a project's instructions, in the normal form of these."""
+        valid = [it for it in known_in(found, retriever.now([view])) if it.valid_to is None]
+        told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
+        return {same_instruction(it.text): None for it in told}
+
+    held = found.once.of("instructions", None, made)
     banned: dict[str, bool] = {}
+    captured: dict[str, None] = {}
     for event in tail:
         if isinstance(event.body, Forgotten | Restored):
             banned |= dict.fromkeys(event.body.ids, isinstance(event.body, Forgotten))
-    captured = {event.id: None for event in tail if isinstance(event.body, Captured)}
+        elif isinstance(event.body, Captured):
+            captured[event.id] = None
 
     def how(it: Proposal) -> Answered:
         if same_instruction(it.text) in held:
@@ -156,13 +162,6 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
         return "declined" if banned.get(it.id, is_banned or is_known) else "waits"
 
     return how
-
-
-def _held(known: list[Known], into: str) -> dict[str, None]:
-    """Return the valid memories of `global`, or a project's instructions, in the normal form of these."""
-    valid = [it for it in known if it.valid_to is None]
-    told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
-    return {same_instruction(it.text): None for it in told}
 
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:

@@ -35,10 +35,9 @@ from memtape.state.views.context import (
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 from memtape.tools.query.conflicts import Answered, answers_of, opposed_pairs, waiting
-from memtape.tools.query.found import ScopeTexts
+from memtape.tools.query.found import ScopeTexts, known_among, known_in
 from memtape.tools.query.ordering import mark_of_turn
 from memtape.tools.query.retrieval import Retriever
-from memtape.tools.query.standing import known_among, known_in
 from memtape.tools.query.telling import brief, tokenizer, told_day, told_who
 
 FormName = Literal["prompt", "agents", "gemini"]
@@ -241,14 +240,10 @@ def _form(name: FormName, scope: str, now: int, note: str = NOTE) -> Form:
 
 
 def _line_of(item: ContextItem, now: int, escaped: Callable[[str], str], quote: str = "") -> str:
-    about = escaped(_about(item, now))
-    return f"- {quote}{escaped(one_line(item.text))}{quote}{f' ({about})' if about else ''}"
-
-
-def _about(item: ContextItem, now: int) -> str:
-    """Return the notes beside a text: the speaker (if not the user), the day (if long ago), the value."""
+    """Return a line: the text, and notes beside it: the speaker (if not the user), the day, the value."""
     notes = [brief(note) for note in item.notes]
     dated = item.section != "left" and not any(note.startswith("since ") for note in notes)
     day = (told_day(item.at, now, always=item.section == "journal"),) if dated else ()
     who = told_who(item.actor, item.origin) if item.section != "left" else ""
-    return ", ".join(filter(None, (who, *day, *notes)))
+    about = escaped(", ".join(filter(None, (who, *day, *notes))))
+    return f"- {quote}{escaped(one_line(item.text))}{quote}{f' ({about})' if about else ''}"

@@ -5,7 +5,6 @@ Nothing is searched or ranked here, and tables are read only through the index.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import body_of_capture
-from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters, Mark
-from memtape.schemas.log import Log, events_between
+from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event, Filters, Mark, Origin
+from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     EdgeRow,
     LifeMark,
@@ -27,9 +26,11 @@ from memtape.schemas.rows import (
     UseRow,
     Wording,
     archived_on,
+    made_from,
+    stale,
+    told_of_value,
 )
 from memtape.sinks.search_index import NOTHING, OpenIndex
-from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags, Segment
@@ -40,11 +41,13 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.weights import ONE, hot, times_of
-from memtape.state.text.instructions import Heard
-from memtape.state.views.filters import passes, summary_passes
+from memtape.state.text.instructions import Heard, heard_in
+from memtape.state.text.orders import words_named_by
+from memtape.state.views.context import Known, known_of
+from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
 from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
-from memtape.state.views.tail import TAIL_TYPES, Bans, keys_of_id, keys_of_row, keys_of_wording
-from memtape.tools.query.results import Result, embedded_text, result_of
+from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
+from memtape.tools.query.results import Result, embedded_text, is_row_stale, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
 """So many turns at the beginning and at the end of a session tell where it was left."""
@@ -257,26 +260,13 @@ def found_of(
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
     of the same scope and choice, reused as far as valid.
     """
-    usual = None if opened is NOTHING else opened.manifest.usual
-    bans = _bans_of(opened, tail, text_at)
-    captured, parts = bans.walk(tail), opened.parts(choice)
-    moved = _apply_bans(opened, parts, bans, choice)
-    if bans.paths or bans.moves_pages:
-        # The tail captured another version of a page, or may show others.
-        for segment, part in zip(opened.segments, parts, strict=False):
-            for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
-                row = row_at(segment, place)
-                if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
-                    part.shown[segment.with_wordings(place)] = False
-    if choice.summaries:
-        captured = []
-        # Summaries of texts that the tail hides or shows are to be made again.
-        for segment, part in zip(opened.segments, parts, strict=False):
-            for place in np.flatnonzero(part.shown).tolist() if moved else ():
-                part.shown[place] = moved.keys().isdisjoint(row_at(segment, place).sources)
+    parts, captured = opened.parts(choice), list[Event]()
+    if tail:
+        captured = _laid_over(opened, parts, tail, text_at, choice)
     if captured:
+        usual = None if opened is NOTHING else opened.manifest.usual
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    texts = Texts(parts, None if before is None else before.texts)
+    texts = Texts(parts)
     known = {} if before is None else before.read
     read = {id(segment): known.get(id(segment), (segment, {})) for segment in opened.segments}
     found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
@@ -286,10 +276,17 @@ def found_of(
     return found._replace(once_rows=before.once_rows) if same else found
 
 
-def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
-    """Return the bans of an index, before the events of its tail."""
+def _laid_over(
+    opened: OpenIndex,
+    parts: Sequence[MaskedSegment],
+    tail: Sequence[Event],
+    text_at: Callable[[int], str | None],
+    choice: Choice,
+) -> list[Event]:
+    """Hide and show the rows that a tail touches, and return the captures of the tail that are shown."""
     known = opened.knows([event.id for event in tail])
     new = {event.id: None for event in tail if event.id not in known}
+    banned = opened.has_any(TombstoneRow)
 
     def keys_of(id: str) -> list[str] | None:
         for n, place in opened.called(id) if id not in new else ():
@@ -297,12 +294,22 @@ def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], 
             return None if isinstance(row, SummaryRow) else keys_of_id(row, id, text_at)
         return None
 
-    banned = bool(tail) and opened.has_any(TombstoneRow)
-
     def banned_at(key: str) -> int | None:
         return row.at if banned and (row := opened.row(TombstoneRow, key)) is not None else None
 
-    return Bans(keys_of, banned_at)
+    bans = Bans(keys_of, banned_at)
+    captured, moved = bans.walk(tail), _apply_bans(opened, parts, bans, choice)
+    for segment, part in zip(opened.segments, parts, strict=True):
+        if bans.paths or bans.moves_pages:
+            # The tail captured another version of a page, or may show others.
+            for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
+                row = row_at(segment, place)
+                if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
+                    part.shown[segment.with_wordings(place)] = False
+        # Summaries of texts that the tail hides or shows are to be made again.
+        for place in np.flatnonzero(part.shown).tolist() if choice.summaries and moved else ():
+            part.shown[place] = moved.keys().isdisjoint(row_at(segment, place).sources)
+    return [] if choice.summaries else captured
 
 
 def _apply_bans(
@@ -312,14 +319,18 @@ def _apply_bans(
     choice: Choice,
 ) -> dict[str, None]:
     """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
-    touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
-    touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
-    moved = dict(bans.touched)
-    for n, place in _with_covers(opened, touched):
+    waiting = [place for id in bans.touched for place in opened.called(id)]
+    waiting += [place for key in bans.texts() for place in opened.saying(said_of_row_id(key))]
+    met, moved = dict[tuple[int, int], None](), dict(bans.touched)
+    while waiting:
+        n, place = at = waiting.pop()
         segment = opened.segments[n]
         row, own = row_at(segment, place), segment.with_wordings(place)
-        if isinstance(row, SummaryRow):
+        if at in met or isinstance(row, SummaryRow):
             continue
+        met[at] = None
+        if isinstance(row, MemoryRow) and row.into is not None:  # A cover names its sources.
+            waiting += opened.called(row.into)
         moved |= dict.fromkeys((row.id, *(row.ids if isinstance(row, MemoryRow) else ())))
         wanted = bool(choice.takes(int(segment.flags[place]) & ~HIDDEN, segment.at[place]))
         waits = row.kind == "page" and row.hidden  # Which version of a page is shown, the projector decides.
@@ -329,42 +340,20 @@ def _apply_bans(
     return moved
 
 
-def _with_covers(opened: OpenIndex, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
-    """Return the places and, recursively, those of their covers: a cover names its sources."""
-    found, waiting = dict[tuple[int, int], None](), list(places)
-    while waiting:
-        n, place = at = waiting.pop()
-        row = row_at(opened.segments[n], place)
-        if at not in found and isinstance(row, MemoryRow) and row.into is not None:
-            waiting += opened.called(row.into)
-        found[at] = None
-    return found
-
-
 @lru_cache(maxsize=TAIL_KEPT)
 def _entry_of_event(event: Event) -> IndexEntry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at)
 
 
-def holding_at(found: ScopeTexts, time: int) -> Among:
-    """Return a filter of places: facts that were valid at `time` (microseconds), and turns said by then."""
+def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -> Among | None:
+    """Return a filter of places, None where all pass; columns of the index answer where they can.
 
-    def among(places: Ints) -> Ints:
-        held = found.texts.column("at", places) <= time
-        for n in np.flatnonzero(found.texts.flags[places] & TURN == 0).tolist():
-            result = found.result(int(places[n]))
-            # A value may have held before another came between.
-            times = ((result.valid_from, result.valid_to), *map(msgspec.structs.astuple, result.held))
-            held[n] = any(since <= time and (end is None or time < end) for since, end in times)
-        return np.compress(held, places)
-
-    return among
-
-
-def among_of(found: ScopeTexts, filters: Filters) -> Among:
-    """Return a filter of places by `filters`; columns of the index answer where they can."""
+    At `valid_at` (microseconds) pass the facts that were valid then, and the turns said by then.
+    """
     texts = found.texts
+    if valid_at is None and filters == NO_FILTERS:
+        return None
     if found.choice.summaries:
         rows = found.shown
         return lambda places: places[
@@ -394,11 +383,14 @@ def among_of(found: ScopeTexts, filters: Filters) -> Among:
             if filters.sessions:
                 own &= is_one_of(number, sessions)
             keep &= ~turns | (own & ~is_one_of(number, not_sessions))
-        if by_tag or by_maker or filters.tiers:
-            # Of turns the columns tell all but tags and tiers, and most are turns.
-            unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
-            for n in np.flatnonzero(keep & unread).tolist():
-                keep[n] = passes(found.result(int(places[n])), filters)
+        # Of turns the columns tell all but tags and tiers, and most are turns.
+        unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
+        for n in np.flatnonzero(keep & unread).tolist():
+            keep[n] = passes(found.result(int(places[n])), filters)
+        if valid_at is not None:
+            keep &= ~turns | (at <= valid_at)
+            for n in np.flatnonzero(keep & ~turns).tolist():
+                keep[n] = _held_at(found.result(int(places[n])), valid_at)
         return np.compress(keep, places)
 
     return among
@@ -407,6 +399,12 @@ def among_of(found: ScopeTexts, filters: Filters) -> Among:
 def _passing(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> Flags:
     """Return a mask of the known values in `wanted`, or all where none is wanted, and not in `unwanted`."""
     return np.array([(not wanted or it in wanted) and it not in unwanted for it in known], np.bool_)
+
+
+def _held_at(result: Result, time: int) -> bool:
+    """Return whether a result was valid at a time; a value may have held before another came between."""
+    times = ((result.valid_from, result.valid_to), *map(msgspec.structs.astuple, result.held))
+    return any(since <= time and (end is None or time < end) for since, end in times)
 
 
 ResultT = TypeVar("ResultT")
@@ -501,28 +499,79 @@ def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, T
     }
 
 
-SAID_ONCE = ("forgotten", "restored", "withdrawn")
-"""Events that must not be taken for repetitions: they would undo the events in between."""
-
-
-def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on that change visible rows.
-
-    Erased events and repetitions are left out.
-    """
-    erased = log.erased(partition)
-    erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
-    seen: set[str] = set()
-    for slot, event in events_between(log, partition, offset, sys.maxsize, scope, TAIL_TYPES):
-        repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
-        if event.type in SAID_ONCE:
-            repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
-        seen.add(event.id)
-        if not repeated and not erasures.covers(event):
-            yield event
-
-
 def text_at(log: Log, partition: int, offset: int) -> str | None:
     """Return the captured text at an offset, None for other events and erased ones."""
     body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
     return None if body is None else body.text
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's order about memory. `ids` are all captures of the order, which ends when all are forgotten.
+
+    `about` has the order's topic words in lower case: texts with all of them, in any form, are left out of
+    unasked context. An order without a topic, as "forget what I said", has none.
+    """
+
+    ids: tuple[str, ...]
+    scope: str
+    text: str
+    at: int
+    actor: str
+    origin: Origin
+    about: tuple[str, ...]
+
+
+def orders_among(found: ScopeTexts) -> Iterator[Order]:
+    """Yield the orders in a scope's statements by people, a sentence each."""
+    for said in found.ordering():
+        if isinstance(said, Event):
+            assert isinstance(said.body, Captured)
+            text, actor, origin = said.body.text, said.actor.name, said.actor.origin
+        else:
+            text, actor, origin = said.text, said.actor, said.origin
+        for sentence in heard_in(text).orders:
+            yield Order(
+                ids=(said.id,),
+                scope=said.scope or "",
+                text=sentence,
+                at=said.at,
+                actor=actor,
+                origin=origin,
+                about=words_named_by(sentence),
+            )
+
+
+_BEHIND = 10**15
+"""The order of texts that no view has counted yet."""
+
+
+def known_in(found: ScopeTexts, now: int) -> list[Known]:
+    """Return all candidates for a start from a scope, at a time in microseconds."""
+    of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
+    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
+
+
+def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
+    """Yield rows and captures of a tail as a start knows them, but no memory for which another stands."""
+    yield from _told(((row, None) for row in rows), now)
+    for place, event in enumerate(captured):
+        assert isinstance(event.body, Captured)
+        yield made_from(
+            Known,
+            result_of(event),
+            last_at=event.at,
+            order=_BEHIND + place,
+            importance_given=event.body.importance_given,
+            valid_from=event.at,
+        )
+
+
+def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
+    """Yield context rows, each with its instruction by people where known, its value, and its staleness."""
+    for row, heard in rows:
+        memory = row if isinstance(row, MemoryRow) else None
+        if memory is None or memory.into is None:
+            notes = () if memory is None else told_of_value(memory)
+            if memory is not None and is_row_stale(memory, now):
+                notes = (*notes, stale(memory.last_at))
+            yield known_of(row, notes, heard)

@@ -12,19 +12,60 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.places import Place, place_in
-from memtape.schemas.rows import MemberRow, MemoryRow, Polarity, SummaryRow, TurnRow, UseRow, summary_told
+from memtape.schemas.rows import (
+    MemberRow,
+    MemoryRow,
+    Polarity,
+    SummaryRow,
+    TurnRow,
+    UseRow,
+    archived_on,
+    summary_told,
+)
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
+from memtape.sinks.search_index import OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
 from memtape.state.views.ages import Age
-from memtape.tools.query.results import result_of
-from memtape.tools.query.retrieval import PURGED, Retriever, SummarySource, sources_of
-from memtape.tools.query.standing import judged
+from memtape.tools.query.results import judged, result_of
+from memtape.tools.query.retrieval import Retriever, captures_of
 
 _HIDING = ("forgotten", "restored", "withdrawn")
+
+
+PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
+"""The mark of a capture that only the log has."""
+
+
+class SummarySource(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of a summary, by its capture; the text is None if no longer on the log.
+
+    `marks` say that the source is archived, or has left the views.
+    """
+
+    id: str
+    at: int
+    text: str | None
+    marks: tuple[str, ...] = ()
+
+
+def sources_of(log: Log, opened: OpenIndex, row: SummaryRow) -> tuple[SummarySource, ...]:
+    """Return the sources of a summary in its order, from the views, or from the log where they left these."""
+    shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
+    gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
+    told = []
+    for id in row.sources:
+        if (found := shown.get(id)) is not None:
+            archived = () if found.archived_at is None else (archived_on(found.archived_at),)
+            told.append(SummarySource(id=id, at=found.at, text=found.text, marks=archived))
+        elif (event := gone.get(id)) is not None and isinstance(event.body, Captured):
+            told.append(SummarySource(id=id, at=event.at, text=event.body.text, marks=(PURGED,)))
+        else:
+            told.append(SummarySource(id=id, at=row.since, text=None))
+    return tuple(told)
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,7 +272,17 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
     place = place_in(path)
     if place is None:
         return Whole(id=found.id, scope=scope, path=path, parts=1, text=text)
-    parts, missing = _parts(retriever, scope, place)
+    log, shown, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
+    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
+    known = log.known(scope, ids)
+    parts, missing = list[tuple[str, Place]](), dict[str, str]()
+    for id in ids:
+        at = shown.texts.called(id)
+        result = None if at is None else shown.result(at)
+        if result is not None and (own := place_in(result.path)) is not None:
+            parts.append((result.text, own))
+        else:
+            missing[id] = "erased" if id in erased else _HIDDEN if id in known else "not on the log"
     if missing:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         hidden = next((id for id, why in missing.items() if why == _HIDDEN), None)
@@ -253,20 +304,3 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
         pieces.append(text[len(text) - length :][end - place.start :])
         end = place.end
     return "".join(pieces)
-
-
-def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[list[tuple[str, Place]], dict[str, str]]:
-    """Return the shown parts of a document in their order, and by id why each other one cannot be read."""
-    log, found, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
-    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
-    known = log.known(scope, ids)
-    parts, missing = list[tuple[str, Place]](), dict[str, str]()
-    for id in ids:
-        shown = found.texts.called(id)
-        result = None if shown is None else found.result(shown)
-        own = None if result is None else place_in(result.path)
-        if result is not None and own is not None:
-            parts.append((result.text, own))
-        else:
-            missing[id] = "erased" if id in erased else _HIDDEN if id in known else "not on the log"
-    return parts, missing

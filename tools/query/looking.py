@@ -7,8 +7,9 @@ has a use at the time of a statement in the turn. Nothing is ranked or changed h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from heapq import nsmallest
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -19,7 +20,8 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import PEOPLE, Captured, Event, Kind, Origin, Pinned, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
-from memtape.schemas.rows import MemoryRow, PageRow, TurnRow, UseRow, made_from
+from memtape.schemas.metrics import OnPhase
+from memtape.schemas.rows import ArchiveRow, LifeMark, MemoryRow, PageRow, TurnRow, UseRow, made_from
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.core.erasures import Erasures, erasures_of
@@ -33,11 +35,10 @@ from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.tools.query.found import ScopeTexts, ties_of
-from memtape.tools.query.naming import is_whole
-from memtape.tools.query.results import Result
+from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
+from memtape.tools.query.plan import is_whole
+from memtape.tools.query.results import Result, is_row_stale, judged
 from memtape.tools.query.retrieval import Retriever, capture_at
-from memtape.tools.query.standing import Order, is_row_stale, judged, orders_among
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
@@ -132,6 +133,8 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     answers = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin == "agent"]
     agents = dict.fromkeys(found.result(place).actor for place in answers[:AGENTS_AMONG])
     first, last = found.row(int(ordered[0])), found.row(int(ordered[-1]))
+    said = map(found.text, people[:REQUESTS])
+    requests = (first_line(it) for it in said if it.strip() and not is_goodbye(it) and not is_nod(it))
     return Session(
         id=first.session or "",
         scope=scope,
@@ -139,17 +142,9 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
         since=first.at,
         until=last.at,
         turns=len(ordered),
-        asked=next(_requests(found, people), ""),
+        asked=next(requests, ""),
         left=tuple(line.text for line in left_of([found.result(place) for place in found.ends_of(ordered)])),
     )
-
-
-def _requests(found: ScopeTexts, people: Sequence[int]) -> Iterator[str]:
-    """Yield the first lines of a session's first requests by people."""
-    for place in people[:REQUESTS]:
-        text = found.text(place)
-        if text.strip() and not is_goodbye(text) and not is_nod(text):
-            yield first_line(text)
 
 
 def stale_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow]:
@@ -258,45 +253,43 @@ IsWanted = Callable[[By, Event, Recalled], bool]
 
 def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fits: IsWanted) -> list[Given]:
     """Return the wanted memories given to agents in a scope since a time, the latest first."""
-    log = retriever.log
-    of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    recalls = list(islice((it for it in _recalls(log, of[0], since) if fits(_by(it[2]), *it[1:])), limit))
-    first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
+    log, partition = retriever.log, partition_of(scope, retriever.log.partitions)
+
+    def read(name: str) -> _Of:
+        found = retriever.found(name, EVERY_TEXT)[0]
+        uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
+        return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
+
+    of, recalls, first = list(map(read, scopes_read(scope))), list[tuple[By, Event]](), 0
+    for slot in backwards(log, partition, scope, ("recalled",)):
+        event = event_of(slot.payload)
+        if event is None or not isinstance(event.body, Recalled) or of[0].erasures.covers(event):
+            continue
+        if len(recalls) >= limit or (since is not None and event.at < since):
+            break
+        by: By = unasked_by(event.body.lanes) or "search"
+        if shadow_of(event.body.lanes) is None and fits(by, event, event.body):
+            recalls.append((by, event))
+            first = slot.offset
     end = log.ends()[partition] if recalls else 0
     told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]
-    return [_given(log, of, event, body, told) for _, event, body in recalls]
+    return [_given(log, of, by, event, told) for by, event in recalls]
 
 
-def _read(retriever: Retriever, log: Log, name: str) -> _Of:
-    found = retriever.found(name, EVERY_TEXT)[0]
-    uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
-    return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
-
-
-def _recalls(log: Log, of: _Of, since: int | None) -> Iterator[tuple[int, Event, Recalled]]:
-    """Yield the recalls of a scope since a time with their offsets, the latest first, none of shadows."""
-    for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
-        event = event_of(slot.payload)
-        if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
-            continue
-        if since is not None and event.at < since:
-            return
-        if shadow_of(event.body.lanes) is None:
-            yield slot.offset, event, event.body
-
-
-def _given(log: Log, of: Sequence[_Of], event: Event, body: Recalled, told: Sequence[Event]) -> Given:
+def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Event]) -> Given:
+    """Return what a recall gave; of the later uses `told` one that names no recall is its session's."""
+    body = event.body
+    assert isinstance(body, Recalled)
     answered = answers_of(of[0].found, event.session, event.at)
-    used = {
-        id
-        for one in told
-        if isinstance(one.body, Used) and (one.body.recall == event.id or _is_after(one, event))
-        for id in one.body.ids
-    }
+    used = dict[str, None]()
+    for one in told:
+        own = event.session is not None and one.session == event.session and one.at >= event.at
+        if isinstance(one.body, Used) and (one.body.recall == event.id or (one.body.recall is None and own)):
+            used |= dict.fromkeys(one.body.ids)
     return Given(
         id=event.id,
         at=event.at,
-        by=_by(body),
+        by=by,
         query=body.query,
         scope=of[0].name,
         actor=event.actor.name,
@@ -307,27 +300,20 @@ def _given(log: Log, of: Sequence[_Of], event: Event, body: Recalled, told: Sequ
     )
 
 
-def _by(body: Recalled) -> By:
-    return unasked_by(body.lanes) or "search"
-
-
-def _is_after(used: Event, given: Event) -> bool:
-    """Whether a use that names no recall was said in a session after it was given something."""
-    assert isinstance(used.body, Used)
-    own = used.session is not None and used.session == given.session
-    return used.body.recall is None and own and used.at >= given.at
-
-
 def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
-    text, now, scope = _shown(of, id) or _hidden(log, of, id)
+    """Return how a memory that was given stands, and whether its use was told or an answer carried it."""
+    text, now, scope = _standing(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
-    used = True if told else _is_used(use, at, answered)
+    used: bool | None = told
+    if not told and use is not None and answered and use.last_at >= at:
+        is_forgotten = len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US
+        used = True if any(time in use.times for time in answered) else None if is_forgotten else False
     line = None if text is None else first_line(text)
     return GivenMemory(id=id, scope=scope, line=line, used=used, now=now)
 
 
-def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
-    """Return the text of a shown memory, its state and its scope; None for a hidden id."""
+def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
+    """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
@@ -335,11 +321,6 @@ def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
             it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
             return it.text, now, one.name
-    return None
-
-
-def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
-    """Return the text of a hidden memory (None if erased), its state and its scope."""
     for one in of:
         offset = log.known(one.name, [id]).get(id)
         if offset is None or id in one.erasures.named.get(one.name, {}):
@@ -348,15 +329,6 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
         if event is not None and isinstance(event.body, Captured):
             return event.body.text, "forgotten", one.name
     return None, "erased", of[0].name
-
-
-def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
-    """Whether an answer at one of these times carried a memory; None once its times of use are unknown."""
-    if use is None or not answered or use.last_at < at:
-        return False
-    if any(time in use.times for time in answered):
-        return True
-    return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
 def answers_of(found: ScopeTexts, session: str | None, at: int) -> list[int]:
@@ -444,3 +416,86 @@ def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, propose
         for tie in ties
     )
     return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)
+
+
+MOST_ARCHIVED = 10_000
+
+
+class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
+    """An archived memory or turn, by the id of its first capture. Times are in microseconds.
+
+    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left. `hidden`
+    says that the memory or turn was also forgotten or withdrawn.
+    """
+
+    id: str
+    scope: str
+    kind: Kind
+    at: int
+    archived_at: int
+    why: str
+    purged: bool
+    text: str
+    hidden: bool
+
+
+class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
+    """The archived texts of a scope and of `global`, by reason, each list the latest first, up to a limit.
+
+    `counts` has their number by reason; of all these, `purged` rows have left the views. `projects` are the
+    home's dormant and finished projects, by scope. `lag` is the number of events that the views lack.
+    """
+
+    scope: str
+    archived: tuple[ArchivedText, ...]
+    counts: dict[str, int]
+    purged: int
+    projects: dict[str, LifeMark]
+    lag: int
+
+
+def archived_of(
+    retriever: Retriever,
+    scope: str,
+    limit: int,
+    *,
+    purged: bool = False,
+    on_phase: OnPhase = lambda phase, done, total: None,
+) -> ArchiveList:
+    """Return the archived texts of a scope and of `global`; with `purged` also those that left the views."""
+    log = retriever.log
+    check_limit(limit, MOST_ARCHIVED)
+    rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
+    for number in range(log.partitions):
+        if (mark := retriever.watermark(number)) is not None:
+            marks |= mark.lives
+    partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
+    for name, number in partitions.items():
+        shard = retriever.shard(number)
+        rows += shard.rows(ArchiveRow, name) if shard.exists() else []
+    listed = [row for row in rows if row.purged is purged]
+    latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
+    opened = {name: retriever.opened(name) for name in partitions}
+    erasures = {name: erasures_of(log.erased(number)) for name, number in partitions.items()}
+    texts = []
+    for row in latest:
+        shown = next(iter(opened[row.scope].rows_called(row.id)), None)
+        text = _said(log, row, erasures[row.scope]) if shown is None else shown.text
+        texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
+        on_phase("reading", len(texts), len(latest))
+    tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
+    return ArchiveList(
+        scope=scope,
+        archived=tuple(texts),
+        counts=dict(sorted(Counter(row.why for row in listed).items())),
+        purged=sum(row.purged for row in rows),
+        projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
+        lag=sum(len(list(tail)) for tail in tails),
+    )
+
+
+def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
+    """Return the text of a capture on the log, empty if erased."""
+    event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
+    body = event.body if event is not None and event.id == row.id else None
+    return body.text if isinstance(body, Captured) else ""

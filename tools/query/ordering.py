@@ -1,38 +1,37 @@
 """The answer to a question in all scopes read: the order of its results, their sources, counts and quotas.
 
-Each scope is ranked by itself, then merged. Each thing is returned once, the latest and the valid first; a
-quota leaves out ranked results. Only prepared texts (`found`) are read, and passages cut for returned results
-alone.
+A project's search reads its scope and `global`, each ranked from its own texts alone, then merged. Each thing
+is returned once, the latest and the valid first; a quota leaves out ranked results. Only prepared texts
+(`found`) are read, and passages cut for returned results alone.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import PEOPLE, STATED_TAG, Filters, Kind, Source, Traced
-from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.rows import MemoryRow, made_from, replaced
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Source, Traced
+from memtape.schemas.lanes import Lane
+from memtape.schemas.log import Log
+from memtape.schemas.rows import MemoryRow, SummaryRow, made_from, project_told, replaced
+from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.schemas.times import format_day
+from memtape.schemas.visible import many
 from memtape.state.index.entries import KINDS, TAGGED, TURN
-from memtape.state.index.parts import Ints
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice, Ints
 from memtape.state.index.sorted_values import distinct, numbered
 from memtape.state.ranking.currency import (
     AMONG,
     CHANGED_NEAR,
     LEAST_NEAR,
-    Alike,
     FoundMemory,
     Likeness,
     Placed,
@@ -43,52 +42,109 @@ from memtape.state.ranking.currency import (
     nothing_alike,
 )
 from memtape.state.ranking.lanes import PERHAPS, Hit, is_perhaps
-from memtape.state.ranking.lexical import QuestionTerms
+from memtape.state.ranking.lexical import QuestionTerms, Weighed
 from memtape.state.ranking.meaning import Among
-from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
+from memtape.state.ranking.ranker import DIGITS, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
+from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.replacing import replaces
-from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.query.found import Dense, PreparedTexts, ScopeTexts, among_of, holding_at
-from memtape.tools.query.results import Answer, QuestionReading, Result, SourceCount, Why
-from memtape.tools.query.standing import judged
-
-if TYPE_CHECKING:
-    from memtape.state.ranking.deep import Judge
-
-KeyT = TypeVar("KeyT")
+from memtape.tools.query.found import PreparedTexts, ScopeTexts, among_of, orders_among
+from memtape.tools.query.plan import SOURCES, SearchQuery, continued, cursor_of, given_id, read, written
+from memtape.tools.query.results import Answer, QuestionReading, Result, SourceCount, Why, judged
+from memtape.tools.query.retrieval import Retriever
 
 EVERYTHING = 1_000_000
 """A limit out of reach: the lanes' caps are far below."""
 MOST_WANTED = 2_000
 """The most texts that a deep search ranks."""
+FEW_RESULTS, MOST_SUMMARIES = 3, 3
+"""Where fewer texts than that are found, so many summaries at most are told beside them."""
+OFFERED_FROM = 20
+"""The number of best results among which the sure ones for a prompt are searched."""
+Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
+"""Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
 
 
-class SearchQuery(NamedTuple):
-    """A query with its filters and options.
+def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: str | None) -> Answer:
+    """Return the first page of a search, or the page of a cursor, with the cursor of a possible next page.
 
-    With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
-    the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
-    ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
-    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With
-    `archived` archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time
-    of an earlier search that is asked again. Results whose digest (`given_id`) is in `given` are left out.
+    The past and a deep search have one page. Raises `MemtapeError` for a cursor that is damaged or of
+    another question, scope or home.
     """
+    has_pages, before = views.past is None and asked.deep is None, cursor_of(log, scope, asked)
+    if cursor is not None:
+        if not has_pages:
+            told = "A deep search has one page."
+            told = told if views.past is None else "The past is not asked page by page."
+            raise MemtapeError(told, "Ask with a greater limit.")
+        first, before = before, read(cursor)
+        asked = continued(asked, first, before)
+    answer = answered(views, scope, asked)
+    returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
+    if not (has_pages and returned and answer.has_more):
+        return answer
+    after = msgspec.structs.replace(before, now=answer.now, given=before.given + returned)
+    return msgspec.structs.replace(answer, next=written(after))
 
-    query: str
-    filters: Filters = NO_FILTERS
-    lanes: Collection[Lane] = LANES
-    explain: bool = False
-    repeats: bool = False
-    session: str | None = None
-    valid_at: int | None = None
-    deep: Judge | None = None
-    limit: int = 10
-    archived: bool = False
-    quotas: Mapping[Source, int] = MappingProxyType({})
-    now: int | None = None
-    given: frozenset[bytes] = frozenset()
+
+def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
+    """Return the best results of a scope, and of `global` where the scope is a project.
+
+    Where little is found, summaries of further texts follow the results of a first page, unless `repeats`
+    or a time of validity is asked for. A `deep` search looks up to three times.
+    """
+    answer = _ranked(views, scope, asked, EVERY_TEXT if asked.archived else AT_HAND)
+    if asked.repeats or asked.given or len(answer.results) >= min(asked.limit, FEW_RESULTS):
+        return answer
+    if not asked.archived:
+        life, aside = views.life(scope), ""
+        kept = 0 if answer.results else life.archived - life.purged
+        if life.state == "finished" or life.is_purged:
+            aside = project_told(life)
+        elif kept:
+            told = many(kept, "text is", "texts are")
+            aside = f"{told} archived; `memtape search --archived` finds them."
+        answer = msgspec.structs.replace(answer, aside=aside)
+    has_summaries = any(views.opened(name).has_any(SummaryRow) for name in scopes_read(scope))
+    if asked.valid_at is not None or not has_summaries:
+        return answer
+    most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
+    plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas)
+    other = _ranked(views, scope, plain._replace(now=answer.now), SUMMARIES)
+    least = min((result.score for result in answer.results), default=1.0)
+    below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
+    sources = {**answer.sources, "summaries": other.sources["summaries"]}
+    return msgspec.structs.replace(answer, results=[*answer.results, *below], sources=sources)
+
+
+def offered(views: Retriever, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
+    """Return the `sure` ones of the best results for a prompt, at most `limit`.
+
+    Orders about memory, and texts that people want left out by an order, are excluded. So are replaced
+    memories and turns that repeat them: their replacement counts as equally sure.
+    """
+    answer = _ranked(views, scope, SearchQuery(prompt, limit=OFFERED_FROM))
+    results, readies = answer.results, [views.ready(name) for name in scopes_read(scope)]
+    orders = (order for ready in readies if results for order in orders_among(ready.found))
+    if left_out := [named_by(order.text) for order in orders]:
+        results = [it for it in results if not (it.polarity == "meta" or is_about(it.text, left_out))]
+    weighed: dict[str, Weighed] = {}
+    for ready in readies:
+        own = {it.id: ready.found.place_of(it) for it in results if it.scope == ready.scope}
+        if places := [place for place in own.values() if place is not None]:
+            weighed |= zip(own, ready.corpus.words.weighed(prompt, places), strict=True)
+    closed = {it.id: it for it in results if it.valid_to is not None}
+    for id, it in closed.items():
+        heir, met = it.replaced_by, {id: None}
+        while heir in closed and heir not in met:
+            met[heir] = None
+            heir = closed[heir].replaced_by
+        if heir in weighed:
+            weighed[heir] = weighed[heir]._replace(share=max(weighed[heir].share, weighed[id].share))
+    told = [it for it in results if it.id not in closed and not mark_of_turn(it.text, closed.values())]
+    chosen = sure(told, [weighed[result.id] for result in told], limit)
+    return msgspec.structs.replace(answer, results=chosen)
 
 
 class RankedResult(NamedTuple):
@@ -100,105 +156,62 @@ class RankedResult(NamedTuple):
     place: int
 
 
-def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, dense: Dense | None) -> Answer:
-    """Return the best results of all readable scopes, each ranked by itself, without `warnings`."""
+def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = AT_HAND) -> Answer:
+    """Return the best of the chosen texts of all readable scopes, each scope ranked by itself."""
+    readies, now = [views.ready(name, choice) for name in scopes_read(scope)], asked.now
+    if now is None:
+        # Never before any text: texts within the hour are ordered by time.
+        now = max(views.now([it.view for it in readies]), *(it.corpus.texts.latest for it in readies))
+    readies = [views.used_at(ready, now) for ready in readies]
+    amongs = [among_of(ready.found, asked.filters, asked.valid_at) for ready in readies]
     # One more than is returned tells whether there is more.
     limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
-    amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
-    rankings, trace = _rankings(list(zip(readies, amongs, strict=True)), asked, now, limit, dense)
-    pairs, views = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
-    ordered = _ordered(list(zip(readies, amongs, rankings, strict=True)), asked, now, limit)
-    chosen = within(ordered, asked.quotas, asked.limit)
+    rankings, trace = _rankings(views, readies, amongs, asked, now, limit)
+    ordered = _ordered(readies, amongs, rankings, asked, now, limit)
+    chosen, returned = list[RankedResult](), Counter[Source]()
+    for it in ordered:
+        source = source_of(it.result)
+        if len(chosen) < asked.limit and returned[source] < asked.quotas.get(source, asked.limit):
+            returned[source] += 1
+            chosen.append(it)
     passages = [it.corpus.passages(asked.query) for it in readies]
-    results = [msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in chosen]
-    found = _summed(found_by_source(ready.found, ranking.places) for ready, ranking in pairs)
-    returned = Counter(source_of(result) for result in results)
-    # A returned text counts as found, also as a cover of another.
-    most = {source: max(found.get(source, 0), returned[source]) for source in SOURCES}
-    sources = {
-        source: SourceCount(found=count, returned=returned[source], limit=asked.quotas.get(source))
-        for source, count in most.items()
-    }
-    read = [_read(*it, asked.query) for it in pairs if asked.explain and it[0].found.texts.count]
+    pairs, seen = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
+    lanes = Counter[Lane]()
+    for ranking in rankings:
+        lanes.update(ranking.counts)
     return Answer(
-        results=results,
-        watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
-        lag=sum(view.lag for view in views),
-        revision=views[0].revision,
+        results=[msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in chosen],
+        watermark=tuple({view.mark.partition: view.mark for view in seen}.values()),
+        lag=sum(view.lag for view in seen),
+        revision=seen[0].revision,
         now=now,
-        lanes=_summed(ranking.counts for ranking in rankings),
-        note=dense.note if dense is not None else "",
-        read=tuple(read),
+        lanes=dict(lanes),
+        note=views.dense.note if views.dense is not None else "",
+        read=tuple(_read(*it, asked.query) for it in pairs if asked.explain and it[0].found.texts.count),
         held=readies[0].found.texts.count,
+        warnings=tuple(filter(None, map(views.warning, dict.fromkeys(view.mark.partition for view in seen)))),
         after=len(asked.given),
         quotas=dict(asked.quotas),
-        sources=sources,
+        sources=_source_counts(pairs, returned, asked.quotas),
         has_more=len(chosen) < len(ordered),
         trace=trace,
     )
 
 
-def _summed(counts: Iterable[Mapping[KeyT, int]]) -> dict[KeyT, int]:
-    summed = Counter[KeyT]()
-    for its in counts:
-        summed.update(its)
-    return dict(summed)
-
-
-def _ordered(
-    scopes: Sequence[tuple[PreparedTexts, Among | None, Ranking]], asked: SearchQuery, now: int, limit: int
-) -> list[RankedResult]:
-    """Return the best results of all scopes, as many as `limit` may need, without passages."""
-    found = list[RankedResult]()
-    for number, (ready, among, ranking) in enumerate(scopes):
-        if asked.repeats:
-            hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
-        else:
-            hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
-        reading = ready.corpus.words.reading(asked.query) if asked.explain else None
-        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
-        found += [
-            RankedResult(told_result(ready, told, reading, now), same, number, told.hit.place)
-            for told, same in zip(hits, said, strict=True)
-        ]
-    if not asked.repeats and len(scopes) > 1:
-        marked = told_otherwise([it.result for it in found])
-        found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
-    found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
-    found = found if asked.repeats else _once(found)
-    if not asked.given:
-        return found
-    rows = [scopes[it.scope][0].found.shown(it.place) for it in found]
-    ids = [row.ids if isinstance(row, MemoryRow) else (row.id,) for row in rows]
-    # A result was given where any of its captures was.
-    return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
-
-
-def given_id(id: str) -> bytes:
-    """Return the digest of a result's id for a cursor.
-
-    Of a million questions with 1,000 results given and 1,000 to come, one skips a result for a like digest.
-    """
-    return blake2b(id.encode(), digest_size=5).digest()
-
-
 def _rankings(
-    scopes: Sequence[tuple[PreparedTexts, Among | None]],
-    asked: SearchQuery,
-    now: int,
-    limit: int,
-    dense: Dense | None,
-) -> tuple[list[Ranking], tuple[Traced, ...]]:
+    views: Retriever, readies: Sequence[PreparedTexts], amongs: Sequence[Among | None], asked: SearchQuery,
+    now: int, limit: int,
+) -> tuple[list[Ranking], tuple[Traced, ...]]:  # fmt: skip
     """Return the passing texts of each scope, best first, and the steps of a deep search."""
 
     def rank(ready: PreparedTexts, among: Among | None, query: str) -> Ranking:
-        lanes, vector = asked.lanes, None
+        lanes, dense, vector = asked.lanes, views.dense, None
         if dense is not None and "dense" in lanes and (encoded := ready.corpus.to_encode(query)) is not None:
             vector = dense.of_query(encoded, ready.embedder)
         return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, session=asked.session)
 
     if asked.deep is None:
-        return [rank(*scope, asked.query) for scope in scopes], ()
+        return [rank(*scope, asked.query) for scope in zip(readies, amongs, strict=True)], ()
 
     # Hardly any search is deep, and a hook searches and does nothing else.
     from memtape.state.ranking.deep import deepened
@@ -207,7 +220,7 @@ def _rankings(
     follows = "edges" in asked.lanes
     fields = [
         field_of(ready, partial(rank, ready, among), among, now, asked.session, follows=follows)
-        for ready, among in scopes
+        for ready, among in zip(readies, amongs, strict=True)
     ]
     # Texts that say the same are returned once.
     most = min(2 * limit, MOST_WANTED)
@@ -215,27 +228,48 @@ def _rankings(
     return search.ordered(), tuple(search.trace)
 
 
-def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Among | None:
-    """Return a filter of places by filters and validity time; None where all places pass."""
-    if valid_at is None:
-        return None if filters == NO_FILTERS else among_of(ready.found, filters)
-    passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
-    return lambda places: holding(passing(places))
+def _ordered(
+    readies: Sequence[PreparedTexts], amongs: Sequence[Among | None], rankings: Sequence[Ranking],
+    asked: SearchQuery, now: int, limit: int,
+) -> list[RankedResult]:  # fmt: skip
+    """Return the best results of all scopes, as many as `limit` may need, without passages.
+
+    Of turns with the same text, also in another scope, the best is returned.
+    """
+    found = list[RankedResult]()
+    for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
+        if asked.repeats:
+            hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
+        else:
+            hits = list(_best(ready, ranking, asked.query, limit, among))
+        reading = ready.corpus.words.reading(asked.query) if asked.explain else None
+        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
+        found += [
+            RankedResult(_told(ready, told, reading, now), same, number, told.hit.place)
+            for told, same in zip(hits, said, strict=True)
+        ]
+    if not asked.repeats and len(readies) > 1:
+        marked = told_otherwise([it.result for it in found])
+        found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
+    found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
+    if not asked.repeats:
+        first: dict[int | str, RankedResult] = {}
+        for it in found:
+            same = it.result.id if it.said is None else it.said
+            if (known := first.get(same)) is not None:
+                again = known.result.again + it.result.again + 1
+                it = known._replace(result=msgspec.structs.replace(known.result, again=again))
+            first[same] = it
+        found = list(first.values())
+    if not asked.given:
+        return found
+    rows = [readies[it.scope].found.shown(it.place) for it in found]
+    ids = [row.ids if isinstance(row, MemoryRow) else (row.id,) for row in rows]
+    # A result was given where any of its captures was.
+    return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
 
 
-def _once(found: Iterable[RankedResult]) -> list[RankedResult]:
-    """Return results without repetitions of a turn in another scope; the best place is kept."""
-    best: dict[int | str, RankedResult] = {}
-    for it in found:
-        same = it.result.id if it.said is None else it.said
-        if (known := best.get(same)) is not None:
-            again = known.result.again + it.result.again + 1
-            it = known._replace(result=msgspec.structs.replace(known.result, again=again))
-        best[same] = it
-    return list(best.values())
-
-
-def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | None, now: int) -> Result:
+def _told(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | None, now: int) -> Result:
     """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
     `now` is the time of the answer; staleness depends on it.
@@ -263,7 +297,6 @@ def _read(ready: PreparedTexts, ranking: Ranking, query: str) -> QuestionReading
     return made_from(QuestionReading, reading, terms=reading.used, **told)
 
 
-SOURCES: tuple[Source, ...] = get_args(Source)
 SOURCE_OF: dict[Kind, Source] = {
     "fact": "memories",
     "turn": "turns",
@@ -275,7 +308,6 @@ SOURCE_OF: dict[Kind, Source] = {
     "journal": "journal",
 }
 """The source of a text by its kind, summaries apart."""
-MOST_QUOTA = 1_000
 
 
 def source_of(result: Result) -> Source:
@@ -283,51 +315,28 @@ def source_of(result: Result) -> Source:
     return "summaries" if result.sums else SOURCE_OF[result.kind]
 
 
-def quotas_of(given: Iterable[str]) -> dict[Source, int]:
-    """Return by source the quotas given as `turns=3`, or several as `turns=3,documents=2`.
-
-    Raises `MemtapeError` for a malformed quota.
-    """
-    quotas: dict[Source, int] = {}
-    for text in (part for each in given for part in each.split(",")):
-        name, _, count = text.partition("=")
-        source = next((known for known in SOURCES if known == name.strip()), None)
-        if source is None:
-            told = f"There is no source {name.strip()[:60]!r}."
-            raise MemtapeError(told, f"There are {', '.join(SOURCES)}.")
-        count = count.strip()
-        if not (count.isascii() and count.isdigit() and len(count) <= 4 and int(count) <= MOST_QUOTA):
-            told = f"{text.strip()[:60]!r} is no quota from 0 to {MOST_QUOTA:,}."
-            raise MemtapeError(told, f"Say how many of a source, as {source}=3.")
-        if source in quotas:
-            raise MemtapeError(f"The source {source} has two quotas.", "Give one.")
-        quotas[source] = int(count)
-    return quotas
-
-
-def within(results: Iterable[RankedResult], quotas: Mapping[Source, int], limit: int) -> list[RankedResult]:
-    """Return the best `limit` of results, of no source more than its quota."""
-    chosen, counts = list[RankedResult](), Counter[Source]()
-    for result in results:
-        source = source_of(result.result)
-        counts[source] += 1
-        if counts[source] <= quotas.get(source, limit):
-            chosen.append(result)
-    return chosen[:limit]
-
-
-def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
-    """Return how many texts of each source a ranking has placed."""
-    if found.choice.summaries:
-        return {"summaries": len(places)}
-    ordered = np.sort(places)
-    kinds, turns = found.texts.column("kinds", ordered), found.texts.flags[ordered] & TURN != 0
-    counts = np.bincount(kinds[~turns], minlength=len(KINDS)).tolist()
-    by_source = dict.fromkeys(SOURCES, 0)
-    for kind, source in SOURCE_OF.items():
-        by_source[source] += counts[KINDS.index(kind)]
-    by_source["turns"] += len(distinct(found.texts.column("said", ordered)[turns]))
-    return by_source
+def _source_counts(
+    pairs: Sequence[tuple[PreparedTexts, Ranking]],
+    returned: Mapping[Source, int],
+    quotas: Mapping[Source, int],
+) -> dict[Source, SourceCount]:
+    """Return how many texts of each source the rankings have placed and an answer returns."""
+    placed = Counter[Source]()
+    for found, places in ((ready.found, ranking.places) for ready, ranking in pairs):
+        if found.choice.summaries:
+            placed["summaries"] += len(places)
+            continue
+        ordered = np.sort(places)
+        kinds, turns = found.texts.column("kinds", ordered), found.texts.flags[ordered] & TURN != 0
+        counts = np.bincount(kinds[~turns], minlength=len(KINDS)).tolist()
+        for kind, source in SOURCE_OF.items():
+            placed[source] += counts[KINDS.index(kind)]
+        placed["turns"] += len(distinct(found.texts.column("said", ordered)[turns]))
+    # A returned text counts as found, also as a cover of another.
+    return {
+        it: SourceCount(found=max(placed[it], returned[it]), returned=returned[it], limit=quotas.get(it))
+        for it in SOURCES
+    }
 
 
 TAKEN_FROM = 200
@@ -348,8 +357,8 @@ class ChosenHit(NamedTuple):
     mark: str = ""
 
 
-def best(
-    found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None
+def _best(
+    ready: PreparedTexts, ranking: Ranking, query: str, limit: int, among: Among | None
 ) -> Iterator[ChosenHit]:
     """Yield the best hits, at most `limit`.
 
@@ -358,6 +367,7 @@ def best(
     same subject the latest comes first, and a valid memory comes right above the first that it replaced,
     whether found or not.
     """
+    found = ready.found
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
     said = said_of(found, ranking.places)
@@ -365,7 +375,7 @@ def best(
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
     # By thing: its place, its rank or that of the text it replaces, and the place of its heir, if any.
     first: dict[object, tuple[int, Placed, int | None]] = {}
-    for placed in _in_order(found, corpus, ranking, query):
+    for placed in _in_order(ready, ranking, query):
         if len(first) >= limit:
             break
         number = placed.number
@@ -373,10 +383,10 @@ def best(
         is_turn = same is not None
         shown = places[number] if is_turn or among is not None else found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
-        heir = None if is_turn else found.heir(heads[number] if shown == places[number] else shown)
+        one = heads[number] if shown == places[number] else shown
+        heir = None if is_turn else found.heir(one)
         if heir is not None and (among is None or len(among(np.array([heir])))):
             first.setdefault((heir,), (heir, placed._replace(above=()), None))
-        one = heads[number] if shown == places[number] else shown
         first.setdefault((one,) if as_one is None else as_one, (shown, placed, heir))
     memories = (found.result(place) for place in places[:AMONG] if not found.texts.flags[place] & TURN)
     closed = [it for it in memories if it.valid_to is not None]
@@ -399,48 +409,34 @@ def best(
         yield ChosenHit(hit._replace(place=place), 0 if same is None else again[same] - 1, newer, mark)
 
 
-def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
+def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Placed]:
     """Yield the results of a ranking, the latest first among those about the same subject."""
-    places = ranking.places[:AMONG].tolist()
-    shares, asked = corpus.shares(query, places), corpus.weights(query)
-    hits = [ranking.hit(number) for number in range(len(places))]
-    told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
-    # What stands below what answers the same stays there, however late it was said.
-    lasting = [None if hit.yields < 1 else it for it, hit in zip(told, hits, strict=True)]
-    yield from latest_first(lasting, _alike(found, corpus, hits, lasting))
+    found, corpus = ready.found, ready.corpus
+    places, told = ranking.places[:AMONG], list[FoundMemory | None]()
+    asked, hits = corpus.weights(query), list(islice(ranking.hits, AMONG))
+    for hit, held in zip(hits, corpus.shares(asked, places), strict=True):
+        # What stands below what answers the same stays there, however late it was said.
+        if hit.yields < 1 or found.texts.flags[hit.place] & TURN != 0:
+            told.append(None)
+            continue
+        it = found.result(hit.place)
+        family = None if it.polarity == "meta" or it.sums else FAMILIES.get(it.kind)
+        text = found.text(hit.place)
+        own = None if family is None else memory(family, TRUST[it.origin], it.at, text, held, asked)
+        told.append(own)
+    cosines, alike = corpus.cosines(places), nothing_alike
+    if cosines is not None:
+        near = [hit.lanes.get("dense", 0.0) for hit in hits]
+        texts = ["" if it is None else found.text(hit.place) for hit, it in zip(hits, told, strict=True)]
+        about, changes = about_one(cosines), are_changes(cosines, texts)
+
+        def alike(one: int, other: int) -> Likeness:
+            if changes[one, other] and near[one] >= CHANGED_NEAR * near[other]:
+                return Likeness.CHANGE
+            return Likeness(about[one, other] and near[one] >= LEAST_NEAR * near[other])
+
+    yield from latest_first(told, alike)
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
-
-
-def _alike(
-    found: ScopeTexts,
-    corpus: Corpus,
-    hits: Sequence[Hit],
-    told: Sequence[FoundMemory | None],
-) -> Alike:
-    """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
-    cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
-    if cosines is None:
-        return nothing_alike
-    near = [hit.lanes.get("dense", 0.0) for hit in hits]
-    texts = ["" if it is None else found.text(hit.place) for hit, it in zip(hits, told, strict=True)]
-    alike, changes = about_one(cosines), are_changes(cosines, texts)
-
-    def likeness(one: int, other: int) -> Likeness:
-        if changes[one, other] and near[one] >= CHANGED_NEAR * near[other]:
-            return Likeness.CHANGE
-        return Likeness(alike[one, other] and near[one] >= LEAST_NEAR * near[other])
-
-    return likeness
-
-
-def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, float]) -> FoundMemory | None:
-    if found.texts.flags[place] & TURN != 0:
-        return None
-    it = found.result(place)
-    family = FAMILIES.get(it.kind)
-    if family is None or it.polarity == "meta" or it.sums:
-        return None
-    return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 
 
 def told_otherwise(found: Sequence[Result]) -> list[Result]:
@@ -463,23 +459,6 @@ def told_otherwise(found: Sequence[Result]) -> list[Result]:
             it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
         told.append(it)
     return told
-
-
-def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
-    """Return the valid results without turns that repeat replaced statements, and each closed id's successor.
-
-    The successor is the last in a chain of replacements.
-    """
-    closed = {it.id: it for it in found if it.valid_to is not None}
-    heirs: dict[str, str] = {}
-    for id, it in closed.items():
-        heir, met = it.replaced_by, {id: None}
-        while heir in closed and heir not in met:
-            met[heir] = None
-            heir = closed[heir].replaced_by
-        if heir is not None:
-            heirs[id] = heir
-    return [it for it in found if it.id not in closed and not mark_of_turn(it.text, closed.values())], heirs
 
 
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:

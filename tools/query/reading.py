@@ -51,7 +51,7 @@ class Reader:
         """Return the result of an action on the views, brought up to date where quick, or as they were."""
         if as_of is None:
             self.catch_up(scope)
-            return self.held(action)
+            return self.retriever.reading(action)
         check_kept(self._home, "A view of the past")
         from memtape.tools.query.as_of import PastViews, parse_position, time_asked
 
@@ -59,11 +59,11 @@ class Reader:
         positions = parse_position(as_of, self._log, now)
         past = PastViews(self._home, self._log, positions, time_asked(as_of, now))
         views = Retriever(self._home, self._log, past)
-        return views.reading(lambda: action(views))
+        return views.reading(action)
 
     def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action on the current views; nothing is projected first."""
-        return self.retriever.reading(lambda: action(self.retriever))
+        return self.retriever.reading(action)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -102,7 +102,7 @@ class Reader:
                     self.project()
                 continue
             if not self._is_projected():
-                self._start()
+                start_detached(self._home, self._log)
             time.sleep(LOOK_AGAIN_S)
 
     def catch_up(self, scope: str) -> None:
@@ -112,38 +112,31 @@ class Reader:
         """
         if self._home.is_nowhere:
             return
+        log, views, ends = self._log, self.retriever, self._log.ends()
+        numbers = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
         try:
-            due = self._is_pending(scope)
+            # Views of another log must be rebuilt, whatever the log holds. A change of settings may require a
+            # refold; the first event of a log is always settings and changes nothing.
+            due = bool(views.warnings(numbers.values())) or any(
+                bool(log.read(number, offset, 1, scope=name, types=PENDING_TYPES))
+                or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
+                for name, number in numbers.items()
+                if (offset := views.offset(number)) < ends[number]
+            )
         except DamagedViews as error:
-            self.retriever.note_damage(error.partition)
+            views.note_damage(error.partition)
             due = True
-        short = sum(self._log.ends()) < INLINE_EVENTS
-        if not due:
-            self._work_later()
-        elif short and not self.small:
+        short = sum(ends) < INLINE_EVENTS
+        if due and short and not self.small:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+            due = False
+        if not due:
             self._work_later()
         elif (short or local_settings(self._home).catch_up) and not self._is_projected():
-            self._start()
-
-    def _is_pending(self, scope: str) -> bool:
-        """Whether the log holds, past the watermarks of a scope's views, what changes visible rows or uses.
-
-        Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
-        settings may require a refold; the first event of a log is always settings and changes nothing.
-        """
-        log, views = self._log, self.retriever
-        partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
-        ends = log.ends()
-        return bool(views.warnings(partitions.values())) or any(
-            bool(log.read(number, offset, 1, scope=name, types=PENDING_TYPES))
-            or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
-            for name, number in partitions.items()
-            if (offset := views.offset(number)) < ends[number]
-        )
+            start_detached(self._home, log)
 
     def _is_projected(self) -> bool:
         lock = self._home.lock("projector")
@@ -187,7 +180,4 @@ class Reader:
         if due and self._home.lock("projector").holder() is None:
             for path in due:
                 path.touch()
-            self._start()
-
-    def _start(self) -> None:
-        start_detached(self._home, self._log)
+            start_detached(self._home, self._log)

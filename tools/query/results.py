@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from memtape.schemas.events import SYSTEM, Captured, Event, Mark, Source, Traced
+from memtape.schemas.events import PEOPLE, SYSTEM, Captured, Event, Mark, Source, Traced
 from memtape.schemas.lanes import Lane
 from memtape.schemas.rows import (
+    ORDER,
     Category,
     Displayed,
     Held,
@@ -23,9 +24,11 @@ from memtape.schemas.rows import (
     Wording,
     made_from,
     marks,
+    stale,
     summary_told,
 )
 from memtape.state.subjects.captures import FAMILIES
+from memtape.state.text.categories import is_stale
 from memtape.state.text.polarity import polarity
 
 
@@ -169,7 +172,19 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
     """Return a row, or a capture of the tail, as a result without relevance; a summary has no person."""
     its: dict[str, Any]
     if isinstance(shown, Event):
-        return _from_event(shown)
+        body, actor = shown.body, shown.actor
+        assert isinstance(body, Captured)
+        return made_from(
+            Result,
+            body,
+            **{"id": shown.id, "canonical": shown.id, "scope": shown.scope, "at": shown.at},
+            **{"actor": actor.name, "origin": actor.origin, "session": shown.session},
+            **{"provenance": (Provenance(actor.origin, shown.session),), "confirmations": 0, "score": 0.0},
+            captions=tuple(media.caption for media in body.media if media.caption),
+            last_at=shown.at if body.kind in FAMILIES else None,
+            projected=False,
+            polarity="fact" if body.kind == "turn" else polarity(body.text),
+        )
     if isinstance(shown, MemoryRow):
         last_at = shown.last_at if shown.kind in FAMILIES else None
         provenance = shown.provenance or (Provenance(shown.origin, shown.session),)
@@ -185,22 +200,29 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
     return made_from(Result, shown, **its, score=0.0, projected=True)
 
 
+def is_row_stale(row: MemoryRow, now: int) -> bool:
+    """Whether a memory that holds is stale at a time in microseconds."""
+    if row.kind not in FAMILIES or row.status == "deprecated" or row.hidden:
+        return False
+    return is_stale(row.category, max(row.last_at, row.used_at or row.last_at), now)
+
+
+def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result:
+    """Return a result with its polarity, its staleness at a time in microseconds, and marks of both.
+
+    A turn of the tail is read for its polarity: that of anyone but people counts as a fact.
+    """
+    if isinstance(row, MemoryRow):
+        if not is_row_stale(row, now):
+            return result
+        return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
+    of_people, does = result.origin in PEOPLE, result.polarity
+    if isinstance(row, Event) and result.kind == "turn":
+        does = polarity(result.text) if of_people else "fact"
+    marks = (*result.marks, ORDER) if of_people and does == "meta" else result.marks
+    return msgspec.structs.replace(result, polarity=does, marks=marks)
+
+
 def embedded_text(result: Result) -> str:
     """Return the searched and embedded text of a result: its text with its captions."""
     return "\n".join((result.text, *result.captions))
-
-
-def _from_event(event: Event) -> Result:
-    body = event.body
-    assert isinstance(body, Captured)
-    return made_from(
-        Result,
-        body,
-        **{"id": event.id, "canonical": event.id, "scope": event.scope, "at": event.at},
-        **{"actor": event.actor.name, "origin": event.actor.origin, "session": event.session},
-        **{"provenance": (Provenance(event.actor.origin, event.session),), "confirmations": 0, "score": 0.0},
-        captions=tuple(media.caption for media in body.media if media.caption),
-        last_at=event.at if body.kind in FAMILIES else None,
-        projected=False,
-        polarity="fact" if body.kind == "turn" else polarity(body.text),
-    )

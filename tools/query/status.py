@@ -227,7 +227,10 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str 
     for number, end in enumerate(log.ends()):
         mark, why = retriever.watermark(number), retriever.warning(number)
         offset = mark.offset if mark else 0
-        lag = _lag(log, number, end, mark)
+        lag = max(0, end - offset)
+        if 0 < lag <= COUNTED_SLOTS:  # Events of no effect do not count, where that is cheap to tell.
+            quiet = log.read(number, offset, lag, types=QUIET_TYPES)
+            lag -= sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
         if mark is None and not lag:
             continue
         oldest = _sent(log, number, offset) if lag else None
@@ -241,16 +244,13 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str 
         if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
             asked = OffsetMarks(home.embedding_path, log).read(key) if mark.waiting else None
             first = None if asked is None else _sent(log, number, asked[number], ("captured",))
-            left = mark.waiting and max(0, mark.waiting - _embedded_between(log, number, offset, end, key))
+            left = mark.waiting
+            for _, event in events_between(log, number, offset, end, types=("embedded",)) if left else ():
+                body = event.body  # What the log holds past the views waits no more.
+                left -= isinstance(body, Embedded) and body.embedder == key and body.vector is not None
+            left = max(0, left)
             made, why = bool(mark.counters.embedded.get(key)), fault if left else ""
             yield health("vectors", lag_events=left, oldest_us=first, made=made, why=why, **at)
-
-
-def _embedded_between(log: Log, number: int, offset: int, end: int, key: str) -> int:
-    """Return the number of vectors of an embedder that a partition holds from an offset to an end."""
-    bodies = (event.body for _, event in events_between(log, number, offset, end, types=("embedded",)))
-    own = (body for body in bodies if isinstance(body, Embedded) and body.embedder == key)
-    return sum(body.vector is not None for body in own)
 
 
 def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPES) -> int | None:
@@ -300,16 +300,6 @@ def _add(counters: Counters, more: Counters) -> None:
         own, other = getattr(counters, field), getattr(more, field)
         both = dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other
         setattr(counters, field, both)
-
-
-def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
-    """Return a partition's number of unprojected events, without those of no effect where cheap to tell."""
-    offset = mark.offset if mark else 0
-    distance = end - offset
-    if not 0 < distance <= COUNTED_SLOTS:
-        return max(distance, 0)
-    quiet = log.read(number, offset, distance, types=QUIET_TYPES)
-    return distance - sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
 
 
 TYPES = ("captured", "recalled", "used")

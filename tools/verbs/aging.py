@@ -30,14 +30,14 @@ from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors.terminal import confirmed, say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
-from memtape.tools.query.naming import folded, state_of
+from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Id, Limit, Lines, Offer, Output, Reason, Step, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, say_lag
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
-    from memtape.tools.query.archived import ArchiveList
+    from memtape.tools.query.looking import ArchiveList
     from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
 
@@ -209,7 +209,7 @@ def archived(
     """
 
     def read(views: Retriever) -> ArchiveList:
-        return query.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
+        return query.looking.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
 
     found = world.reader.read(read, world.scope)
     if not world.is_confined:

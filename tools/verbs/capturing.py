@@ -20,7 +20,7 @@ from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.doors.terminal import progress, say, say_all, some
-from memtape.tools.query.naming import is_whole, only_scope
+from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import Asks, Failure, Offer, Output, Share, Tags, Text, Verb, people, rare, said
 from memtape.tools.verbs.lines import capture_notes, decoded, say_where_it_was

@@ -36,7 +36,7 @@ from memtape.tools import query
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors.terminal import is_asked, say
-from memtape.tools.query.naming import begun_by, shortened, state_of
+from memtape.tools.query.plan import begun_by, shortened, state_of
 from memtape.tools.verb import (
     Asks,
     Effect,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from memtape.state.subjects.memories import Memory
     from memtape.state.views.proposals import Proposal
     from memtape.tools.query.conflicts import Answered, ConflictList
-    from memtape.tools.query.standing import Order
+    from memtape.tools.query.found import Order
     from memtape.tools.world import World
 
 SHOWN_CHARS = 120

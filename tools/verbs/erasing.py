@@ -21,7 +21,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_all, some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
-from memtape.tools.query.naming import is_whole, meant, only_scope
+from memtape.tools.query.plan import is_whole, meant, only_scope
 from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
 from memtape.tools.verbs.searching import SearchAsks, search
 

@@ -113,8 +113,8 @@ def _run(
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
     from memtape.tools.keep.workers import WORKERS, WorkerKind
-    from memtape.tools.query.comparing import Shadows
-    from memtape.tools.query.metrics import served_metrics
+    from memtape.tools.measure.comparing import Shadows
+    from memtape.tools.measure.metrics import served_metrics
 
     note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else served_metrics(world.home, world.log, metrics)

@@ -16,7 +16,6 @@ from memtape.schemas.placeholders import head_of
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools import query
 from memtape.tools.doors.terminal import phases, say
 from memtape.tools.keep.log_settings import States, set_state, states_on
 from memtape.tools.verb import Asks, Verb, said
@@ -53,8 +52,8 @@ def evaluate(
     captured into a temporary home; yours is only read for its settings.
     """
     from memtape.flows.embed.choice import choose_embedder
+    from memtape.tools.measure.comparing import LESS
     from memtape.tools.measure.evaluating import evaluate
-    from memtape.tools.query.comparing import LESS
 
     options = local_settings(Home(home)).embedder
     if embedder is not None or model is not None:
@@ -111,14 +110,17 @@ def compare(
     set`) beside the answers given. Only shown results are likely to be used, so the active retriever has the
     advantage.
     """
-    compare_in = query.comparing.compare
+    from memtape.tools.measure import comparing
+
     log, told = world.log, world.on_phase
-    return world.read(lambda views, scope: compare_in(views, log, scope, retrievers, limit, told))
+    return world.read(lambda views, scope: comparing.compare(views, log, scope, retrievers, limit, told))
 
 
 def compare_shadows(world: World) -> dict[str, Any]:
     """Instead compare what shadows answered beside the searches."""
-    return world.read(lambda views, scope: query.comparing.compare_shadows(world.log, scope))
+    from memtape.tools.measure import comparing
+
+    return world.read(lambda views, scope: comparing.compare_shadows(world.log, scope))
 
 
 def retrievers(world: World) -> States:

@@ -18,9 +18,9 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
-from memtape.tools.query import tree
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Offer, Output, Verb
+from memtape.tools.verbs import tree
 from memtape.tools.verbs.lines import decoded
 
 if TYPE_CHECKING:

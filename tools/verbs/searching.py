@@ -21,7 +21,7 @@ from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.naming import shortened
+from memtape.tools.query.plan import shortened
 from memtape.tools.query.telling import WORDING_CHARS, other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memtape.schemas.events import Event, Recalled
     from memtape.tools.query.context import ProjectContext
     from memtape.tools.query.looking import By, Given, Session
-    from memtape.tools.query.ordering import SearchQuery
+    from memtape.tools.query.plan import SearchQuery
     from memtape.tools.query.results import Answer, Result
     from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
@@ -130,7 +130,7 @@ def search(world: World, asked: SearchAsks) -> Answer:
     """
     question, began_ns = _question(world, asked), began(world.door)
     answer = world.read(
-        lambda views, scope: query.retrieval.page_of(views, world.log, scope, question, asked.cursor),
+        lambda views, scope: query.ordering.page_of(views, world.log, scope, question, asked.cursor),
         asked.as_of,
     )
     unkept = () if world.profile.keeps else (world.profile.told,)
@@ -156,7 +156,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
     if not words:
         hint = "Ask for something outside of <private>…</private>."
         raise MemtapeError("The query is private as a whole.", hint)
-    return query.ordering.SearchQuery(
+    return query.plan.SearchQuery(
         words,
         narrowed,
         lanes,
@@ -166,7 +166,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
         deep=query.deep.judge_of(world.home, world.redactor) if asked.deep else None,
         limit=asked.limit,
         archived=asked.archived,
-        quotas=query.ordering.quotas_of(asked.quotas),
+        quotas=query.plan.quotas_of(asked.quotas),
     )
 
 
@@ -407,7 +407,7 @@ def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[
     if found.omitted:
         why = "Nothing fits the budget. `memtape status` says what there is."
     elif asked.as_of is None:
-        archive = world.read(lambda views, scope: query.archived.archived_of(views, scope, 1))
+        archive = world.read(lambda views, scope: query.looking.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         why = "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     say(why, err=True)

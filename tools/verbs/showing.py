@@ -24,7 +24,7 @@ from memtape.tools import query
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import printed_json, say
-from memtape.tools.query.naming import nowhere
+from memtape.tools.query.plan import nowhere
 from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, latest_lines, say_lag

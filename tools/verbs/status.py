@@ -20,7 +20,7 @@ from memtape.tools import query
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
-from memtape.tools.query.naming import shortened
+from memtape.tools.query.plan import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
 from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said

@@ -15,7 +15,9 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas import lanes
@@ -46,9 +48,10 @@ from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.log_settings import states_on
 from memtape.tools.query.as_of import PastViews, Positions
-from memtape.tools.query.ordering import SearchQuery
+from memtape.tools.query.ordering import answered
+from memtape.tools.query.plan import SearchQuery
 from memtape.tools.query.recorded_vectors import RecordedVectors
-from memtape.tools.query.results import embedded_text
+from memtape.tools.query.results import Result, embedded_text
 from memtape.tools.query.retrieval import Retriever
 
 MOST = 50
@@ -80,7 +83,9 @@ def asks_of(
     def ask_of(recipe: lanes.Recipe) -> Ask:
         if plain is not None and recipe.ranks != ORDINARY:
             return lambda asked: plain(recipe.ranks, asked.query)[: asked.limit]
-        return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
+        return lambda asked: [
+            it.id for it in answered(views, scope, asked._replace(lanes=recipe.lanes)).results
+        ]
 
     return {name: ask_of(recipe) for name, recipe in recipes.items()}
 
@@ -89,21 +94,39 @@ def _plain_ranks(
     views: Retriever, scope: str, filters: Filters, *, needs_vectors: bool
 ) -> Callable[[lanes.Ranks, str], list[str]]:
     """Return the plain rankings of the filtered texts of a scope, by name from a question to ids."""
-    documents, vectors, of_query = views.plain(scope)
-    if vectors is None and needs_vectors and documents:
+    readies, dense = [views.ready(name) for name in scopes_read(scope)], views.dense
+    own, places = readies[0], [ready.found.places() for ready in readies]
+    if not has_vectors(views, scope) and needs_vectors and any(places):
         raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
-    places = [place for place, document in enumerate(documents) if passes(document, filters)]
-    bm25 = PlainBm25([embedded_text(documents[place]) for place in places])
-    cosine = PlainCosine(vectors[places]) if vectors is not None else None
+    documents, cosine = list[Result](), None
+    rows = list[NDArray[np.int16]]()
+    for ready, its in zip(readies, places, strict=True):
+        found = [place for place in its if passes(ready.found.result(place), filters)]
+        documents += map(ready.found.result, found)
+        if ready.vectors is not None and ready.embedder == own.embedder:
+            rows.append(ready.vectors.taken(np.array(found, np.int64)))
+        elif own.vectors is not None:
+            rows.append(np.zeros((len(found), own.vectors.dimensions), np.int16))
+    bm25 = PlainBm25(list(map(embedded_text, documents)))
+    if has_vectors(views, scope):
+        cosine = PlainCosine(np.concatenate(rows))
 
     def ranked(ranks: lanes.Ranks, query: str) -> list[int]:
         if ranks == "rrf":
             return reciprocal_rank_fusion([ranked("bm25", query), ranked("dense", query)], MOST)
         if ranks == "bm25":
             return bm25.rank(query, MOST)
-        return cosine.rank(of_query(query), MOST) if cosine is not None else []
+        encoded = own.corpus.to_encode(query)
+        if cosine is None or dense is None or encoded is None:
+            return []
+        return cosine.rank(dense.of_query(encoded, own.embedder), MOST)
 
-    return lambda ranks, query: [documents[places[number]].id for number in ranked(ranks, query)]
+    return lambda ranks, query: [documents[number].id for number in ranked(ranks, query)]
+
+
+def has_vectors(views: Retriever, scope: str) -> bool:
+    """Return whether the texts of a scope have vectors with which questions can be compared."""
+    return views.dense is not None and views.ready(scope).vectors is not None
 
 
 class Pair(NamedTuple):
@@ -132,7 +155,7 @@ def compare(
         raise MemtapeError(why, "`memtape search` puts searches on the log.")
     by_use = any(used for _, _, used in recalls)
     if not names:
-        names = ["bm25", *(("dense", "rrf") if retriever.plain(scope)[1] is not None else ()), ORDINARY]
+        names = ["bm25", *(("dense", "rrf") if has_vectors(retriever, scope) else ()), ORDINARY]
     measured = dict.fromkeys((*names, ORDINARY, *LESS.values()))
     asks: dict[Filters, dict[str, Ask]] = {}
     pairs: dict[str, list[Pair]] = {name: [] for name in measured}
@@ -309,32 +332,29 @@ class Shadows(Worker):
         return max(start, end)
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:
-        try:
-            return self._answered(slot, event, name)
-        except Exception as error:  # A retriever of whatever kind can fail in whatever way.
-            self.note(f"The shadow {name} failed: {error}")
-            return shadow_event(event, ShadowLanes(name, failed=True), (), (), now_us())
-
-    def _answered(self, slot: Slot, event: Event, name: str) -> Event:
         """Return a retriever's answer to a search, as of its place on the log and at its time.
 
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
-        Raises the retriever's errors.
         """
-        recipe, body, scope = lanes.recipe_of(name), event.body, event.scope
+        body, scope = event.body, event.scope
         assert isinstance(body, Recalled) and scope is not None
         numbers = dict.fromkeys(partition_of(read, self.log.partitions) for read in scopes_read(scope))
         positions = {number: self.log.offset_after(number, event.sent) for number in numbers}
         positions |= {slot.partition: slot.offset}
-        with self._views(recipe, scope, positions) as views:
-            views.prepare(scope)
-            start = time.perf_counter_ns()
-            about = SearchQuery(body.query, body.filters, session=event.session)
-            about = about._replace(limit=body.limit, now=body.now)
-            results = tuple(asks_of(views, scope, [name], body.filters)[name](about))
-            took_us = (time.perf_counter_ns() - start) // 1_000
-        if recipe.embedder and views.dense is not None and views.dense.note:
-            raise MemtapeError(views.dense.note)
+        try:
+            recipe = lanes.recipe_of(name)
+            with self._views(recipe, scope, positions) as views:
+                views.prepare(scope)
+                start = time.perf_counter_ns()
+                about = SearchQuery(body.query, body.filters, session=event.session)
+                about = about._replace(limit=body.limit, now=body.now)
+                results = tuple(asks_of(views, scope, [name], body.filters)[name](about))
+                took_us = (time.perf_counter_ns() - start) // 1_000
+            if recipe.embedder and views.dense is not None and views.dense.note:
+                raise MemtapeError(views.dense.note)
+        except Exception as error:  # A retriever of whatever kind can fail in whatever way.
+            self.note(f"The shadow {name} failed: {error}")
+            return shadow_event(event, ShadowLanes(name, failed=True), (), (), now_us())
         marks = tuple(Mark(offset=offset, partition=number) for number, offset in positions.items())
         return shadow_event(event, ShadowLanes(name, took_us), results, marks, now_us())
 

@@ -38,7 +38,7 @@ from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Writer
-from memtape.tools.query.naming import LEAST_CHARS, begun_by, state_of
+from memtape.tools.query.plan import LEAST_CHARS, begun_by, state_of
 from memtape.tools.verb import Asks, Text, people, said
 
 REF_CHARS = 300
@@ -245,8 +245,12 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
     name = world.made_scope()
     scope = state_of(world, name)
     _check_free(scope, asked.slug, f"`memtape tree edit {asked.slug}` changes it.")
-    above = _above(scope, asked.slug)
-    parent = root_id(name) if above is None else above.id
+    parent, slug = root_id(name), asked.slug
+    while scope is not None and "/" in slug:  # Below the page of the longest prefix that is there.
+        slug = slug.rpartition("/")[0]
+        if (above := scope.pages.at(slug)) is not None and above.lives:
+            parent = above.id
+            break
     if asked.under is not None:
         parent = _named(world, asked.under)[1].id
     before = dict(world.redactor.counts)
@@ -315,7 +319,15 @@ def move(
         _check_trust(world, named, edit)
         events += _edits(world, edit, scope.name)
     if under is not None:
-        events += _moved_under(world, scope, named, meant(scope, under))
+        parent = meant(scope, under)
+        above = [(link, source) for link, source in scope.pages.sources(named) if link.relation == CHILD]
+        trust, is_there = TRUST[world.actor.origin], any(source is parent for _, source in above)
+        on = {source.id: False for link, source in above if source is not parent and link.trust <= trust}
+        if not is_there:
+            check_circle(scope, parent, named)
+            on = {parent.id: True, **on}
+        links = (Linked(id=id, on=its, relation=CHILD, slug=None, to=named.id) for id, its in on.items())
+        events += [world.made("linked", link, scope.name) for link in links]
     if not events:
         raise MemtapeError(f"{name_of(named)} stands there already.", "`memtape tree` draws where.")
     world.log.append(events)
@@ -339,7 +351,12 @@ def link(
     if relation not in EDGES:
         raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")
     scope, named = _named(world, page)
-    target = _target(scope, to)
+    try:
+        target: Page | None = meant(scope, to)
+    except MemtapeError:
+        if not is_slug(to):
+            raise
+        target = None  # No page has this slug yet.
     here, there = name_of(named), to if target is None else name_of(target)
     if target is named:
         raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
@@ -348,7 +365,7 @@ def link(
         leads = "does not lead" if undo else "leads"
         told = f"{here} {leads} to {there} as {relation}{'' if undo else ' already'}."
         raise MemtapeError(told, f"`memtape tree show {here}` has where it leads.")
-    if undo and found is not None and named.links[found].trust > _trust(world):
+    if undo and found is not None and named.links[found].trust > TRUST[world.actor.origin]:
         raise MemtapeError(f"Somebody trusted more made this link of {here}.", "The user can end it.")
     if relation == CHILD and target is not None and not undo:
         check_circle(scope, named, target)
@@ -398,10 +415,6 @@ def _named(world: Writer, name: str) -> tuple[Scope, Page]:
     return scope, meant(scope, name)
 
 
-def _trust(world: Writer) -> int:
-    return TRUST[world.actor.origin]
-
-
 def _edit(asked: NewPageAsks | EditPageAsks | AgentEditPageAsks) -> Edited:
     """Return the given fields of a page; an agent that edits gives none, and an empty list gives nothing."""
     given = {name: getattr(asked, name, None) for name in ("title", "summary", "hints", "refs")}
@@ -415,37 +428,6 @@ def _check_free(scope: Scope | None, slug: str, hint: str) -> None:
         raise MemtapeError(f"The page {slug} is there already.", hint)
 
 
-def _above(scope: Scope | None, slug: str) -> Page | None:
-    """Return the page of the longest existing prefix of a new slug."""
-    while scope is not None and "/" in slug:
-        slug = slug.rpartition("/")[0]
-        if (page := scope.pages.at(slug)) is not None and page.lives:
-            return page
-    return None
-
-
-def _target(scope: Scope, to: str) -> Page | None:
-    """Return the page where a link is to lead, None of a slug that no page has. Raises `NotFound`."""
-    try:
-        return meant(scope, to)
-    except MemtapeError:
-        if is_slug(to):
-            return None
-        raise
-
-
-def _moved_under(world: Writer, scope: Scope, page: Page, parent: Page) -> list[Event]:
-    """Return the ended links and the new link of a page moved below another."""
-    above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
-    ends = [it.id for link, it in above if it is not parent and link.trust <= _trust(world)]
-    begins = [] if any(source is parent for _, source in above) else [parent.id]
-    if begins:
-        check_circle(scope, parent, page)
-    on = {id: id in begins for id in (*begins, *ends)}
-    links = (Linked(id=id, on=its, relation=CHILD, slug=None, to=page.id) for id, its in on.items())
-    return [world.made("linked", link, scope.name) for link in links]
-
-
 def _edits(world: Writer, edit: Edited, scope: str) -> list[Event]:
     """Return the event of an edit; none for an edit without changes."""
     if replace(edit, id="") == NO_EDIT:
@@ -456,7 +438,7 @@ def _edits(world: Writer, edit: Edited, scope: str) -> list[Event]:
 def _check_trust(world: Writer, page: Page, edit: Edited) -> None:
     """Raise `MemtapeError` where a more trusted author set a field to be changed."""
     for name, before in page.given.items():
-        if getattr(edit, name) is not None and before.trust > _trust(world):
+        if getattr(edit, name) is not None and before.trust > TRUST[world.actor.origin]:
             told = f"Somebody trusted more gave {name_of(page)} its {name}."
             raise MemtapeError(told, "The user can change it.")
 

@@ -1,0 +1,307 @@
+"""The plan of a question: what is asked, the page of a cursor, and the scope and memory that an id means.
+
+A page is the same search, less the results already given. A cursor is the short text that requests the next
+page, with digests of the question and the results, the page's time and the question's time limits: it has no
+word of any text.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
+
+import msgspec
+
+from memtape.schemas.codec import canonical
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import Filters, Source
+from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.log import Log
+from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
+from memtape.state.core.erasures import erasures_of
+from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.capture.writing import Writer, now_us
+
+if TYPE_CHECKING:  # Who folds nothing need not hold the fold.
+    from memtape.state.core.scope import Scope
+    from memtape.state.ranking.deep import Judge
+
+ActionT = TypeVar("ActionT")
+NamedT = TypeVar("NamedT")
+
+
+class SearchQuery(NamedTuple):
+    """A query with its filters and options.
+
+    With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
+    the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
+    ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
+    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With
+    `archived` archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time
+    of an earlier search that is asked again. Results whose digest (`given_id`) is in `given` are left out.
+    """
+
+    query: str
+    filters: Filters = NO_FILTERS
+    lanes: Collection[Lane] = LANES
+    explain: bool = False
+    repeats: bool = False
+    session: str | None = None
+    valid_at: int | None = None
+    deep: Judge | None = None
+    limit: int = 10
+    archived: bool = False
+    quotas: Mapping[Source, int] = MappingProxyType({})
+    now: int | None = None
+    given: frozenset[bytes] = frozenset()
+
+
+SOURCES: tuple[Source, ...] = get_args(Source)
+MOST_QUOTA = 1_000
+
+
+def quotas_of(given: Iterable[str]) -> dict[Source, int]:
+    """Return by source the quotas given as `turns=3`, or several as `turns=3,documents=2`.
+
+    Raises `MemtapeError` for a malformed quota.
+    """
+    quotas: dict[Source, int] = {}
+    for text in (part for each in given for part in each.split(",")):
+        name, _, count = text.partition("=")
+        source = next((known for known in SOURCES if known == name.strip()), None)
+        if source is None:
+            told = f"There is no source {name.strip()[:60]!r}."
+            raise MemtapeError(told, f"There are {', '.join(SOURCES)}.")
+        count = count.strip()
+        if not (count.isascii() and count.isdigit() and len(count) <= 4 and int(count) <= MOST_QUOTA):
+            told = f"{text.strip()[:60]!r} is no quota from 0 to {MOST_QUOTA:,}."
+            raise MemtapeError(told, f"Say how many of a source, as {source}=3.")
+        if source in quotas:
+            raise MemtapeError(f"The source {source} has two quotas.", "Give one.")
+        quotas[source] = int(count)
+    return quotas
+
+
+DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, 5
+SLACK_US = 60_000_000
+"""An age asked again is later by the time between, and by up to this."""
+AGAIN = "Ask without a cursor for the first page."
+
+
+def given_id(id: str) -> bytes:
+    """Return the digest of a result's id for a cursor.
+
+    Of a million questions with 1,000 results given and 1,000 to come, one skips a result for a like digest.
+    """
+    return blake2b(id.encode(), digest_size=ID_BYTES).digest()
+
+
+class Cursor(msgspec.Struct, frozen=True, array_like=True):
+    """The state of a paged search: digests of its `question` in a scope and home, and of the `given` results.
+
+    `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the
+    question's time limits: since, until, and the time of validity.
+    """
+
+    question: bytes
+    at: int
+    now: int
+    bounds: tuple[int | None, int | None, int | None]
+    given: bytes
+
+
+def cursor_of(log: Log, scope: str, asked: SearchQuery) -> Cursor:
+    """Return the cursor of a question before its first page; the time for ranking is not known yet.
+
+    The digest leaves out the question's times and the length of a page.
+    """
+    filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
+    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, dict(asked.quotas)]
+    question = blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
+    return Cursor(question, now_us(), 0, (asked.filters.since, asked.filters.until, asked.valid_at), b"")
+
+
+def continued(asked: SearchQuery, first: Cursor, before: Cursor) -> SearchQuery:
+    """Return a question for the page of the cursor `before`, with the times of its first page.
+
+    `first` is the cursor of the question as asked now. Time limits given as ages are later by now. Raises
+    `MemtapeError` for a cursor of another question, scope or home.
+    """
+    between = max(0, first.at - before.at) + SLACK_US
+    if before.question != first.question or not all(
+        was is now is None or (was is not None and now is not None and -SLACK_US <= now - was <= between)
+        for was, now in zip(before.bounds, first.bounds, strict=True)
+    ):
+        raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
+    since, until, valid_at = before.bounds
+    filters = msgspec.structs.replace(asked.filters, since=since, until=until)
+    given = frozenset(before.given[n : n + ID_BYTES] for n in range(0, len(before.given), ID_BYTES))
+    return asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=given)
+
+
+def written(cursor: Cursor) -> str:
+    """Return a cursor as a text of letters, digits, `-` and `_`."""
+    data = msgspec.msgpack.encode(cursor)
+    return urlsafe_b64encode(data + _check(data)).decode().rstrip("=")
+
+
+def read(text: str) -> Cursor:
+    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor."""
+    try:
+        raw = text.strip().encode("ascii")
+        whole = urlsafe_b64decode(raw + b"=" * (-len(raw) % 4))
+        data, mark = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
+        if mark == _check(data) and urlsafe_b64encode(whole).rstrip(b"=") == raw:
+            return msgspec.msgpack.decode(data, type=Cursor)
+    except (Error, ValueError):
+        pass
+    raise MemtapeError("The cursor is damaged, or was never one.", AGAIN)
+
+
+def _check(data: bytes) -> bytes:
+    return blake2b(data, digest_size=CHECK_BYTES, person=b"memtape cursor").digest()
+
+
+LEAST_CHARS = 8
+LEAST_NEW_CHARS = 13
+"""Of an id of version 7 so much is a time, to the millisecond: fewer are those of all ids of a minute."""
+SHOWN = 5
+_BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
+
+
+def shortened(ids: Iterable[str]) -> dict[str, str]:
+    """Return the shortest distinguishing prefix of each id, as commands print and accept."""
+    ordered = sorted(dict.fromkeys(ids))
+    least = {id: LEAST_NEW_CHARS if id[14] == "7" else LEAST_CHARS for id in ordered}
+    for one, other in pairwise(ordered):
+        # Of ids in order the neighbours share most.
+        differs = next(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b) + 1
+        least[one], least[other] = max(least[one], differs), max(least[other], differs)
+    return {id: id[:length] for id, length in least.items()}
+
+
+def nowhere(scope: str, id: str) -> NotFound:
+    """Return the error of an id that a scope does not read."""
+    return NotFound(
+        f"{scope} has no memory or turn {id[:60]}.",
+        "`memtape search` shows ids; without --scope one is found in whatever scope it stands.",
+    )
+
+
+def erased_for_good(id: str) -> NotFound:
+    """Return the error of an id that was erased."""
+    return NotFound(f"{id} was erased.", "Nothing brings it back.")
+
+
+def is_whole(id: str) -> bool:
+    """Whether an id is given whole."""
+    return re.match(ID_PATTERN, id) is not None
+
+
+def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
+    """Return the scope and id of the only event of these types that matches; `scopes` empty means all scopes.
+
+    Raises `NotFound` for no match, and `MemtapeError` with the ids for several.
+    """
+    found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
+    if not found:
+        what = {"captured": "memory or turn", "recalled": "recall"}.get(",".join(types), "event")
+        shows = "search --json` has its id as recall_id" if what == "recall" else "search` shows ids"
+        raise NotFound(
+            f"{scopes[0] if scopes else 'The log'} has no {what} {given[:60]}.",
+            f"`memtape {shows}; the first {LEAST_CHARS} characters do where no other begins so.",
+        )
+    if len(found) == 1:
+        return found[0]
+    if len({id for _, id in found}) == 1:
+        for scope in scopes:
+            if (scope, found[0][1]) in found:
+                return scope, found[0][1]
+        named = ", ".join(scope for scope, _ in found)
+        raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
+    named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
+    told = f"{given} is the beginning of several ids: {named}."
+    raise MemtapeError(told, "Give more of the one that is meant.")
+
+
+def begun_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
+    """Return which of these, by their ids, an id or its beginning means, None for no match.
+
+    Raises `MemtapeError` where the beginning is that of several.
+    """
+    found = dict.fromkeys(it for id, it in named if len(given) >= LEAST_CHARS and id.startswith(given))
+    if len(found) > 1:
+        raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
+    return next(iter(found), None)
+
+
+def state_of(writer: Writer, name: str) -> Scope | None:
+    """Return the state of a scope at the end of the log."""
+    from memtape.tools.keep.states import scope_now
+
+    return scope_now(writer.home, writer.log, name)
+
+
+def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
+    """Return a whole id, and the state of its scope, of those read in a scope. Raises `NotFound`.
+
+    `state` gives the state of a scope at the end of the log.
+    """
+    log = writer.log
+    for name in scopes_read(scope):
+        if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
+            raise erased_for_good(id)
+        if log.known(name, [id]):
+            found = state(name)
+            if found is not None and found.captures.get(id) is not None:
+                return id, found
+    raise nowhere(scope, id)
+
+
+def only_scope(scopes: Iterable[str]) -> str:
+    """Return the only scope of some; raise `MemtapeError` for several."""
+    found = dict.fromkeys(scopes)
+    if len(found) > 1:
+        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
+    return next(iter(found))
+
+
+class Ids(NamedTuple):
+    """Resolution of ids for a speaker in one scope.
+
+    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined` to these
+    two.
+    """
+
+    log: Log
+    scope: str
+    confined: bool
+
+    def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
+        """Return the result of an action on the scope of an id and the whole id."""
+        if is_whole(id):
+            try:
+                return action(self.scope, id)
+            except NotFound:
+                if self.confined:
+                    raise
+        return action(*self.meant(id, ("captured",)))
+
+    def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
+        """Return the scope and the whole id of an id or its beginning, first from here or `global`.
+
+        Raises `NotFound`, and `MemtapeError` for a beginning of several.
+        """
+        try:
+            return meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)
+        except NotFound:
+            if self.confined:
+                raise
+            return meant(self.log, id, (), types)
