@@ -484,11 +484,7 @@ class KafkaLog(Log):
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
         consumer, [place] = self._consumer_of(), self._places(partition)
-        if place not in self._next:
-            # A partition that was read stays assigned, with what was fetched of it, and is paused meanwhile.
-            self._next = {it: after for it, after in self._next.items() if it.topic == place.topic}
-            consumer.assign([*self._next, place])
-        if self._next.pop(place, None) != offset:
+        if self._next[place] != offset:
             consumer.seek(place, offset)
         consumer.resume(place)
         deadline = time.monotonic() + self.deadline_s
@@ -552,9 +548,12 @@ class KafkaLog(Log):
         return [TopicPartition(self.topic.name, number) for number in partitions or range(self.partitions)]
 
     def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer, which fetches only of the partition being read."""
+        """Return the consumer. It is assigned every partition and fetches only of the one being read."""
         from kafka import KafkaConsumer
 
+        places = self._places()
+        if places[0] not in self._next:
+            self._drop_consumer()  # Every offset of a generation is the same in the next.
         if self._consumer is None:
             self._consumer = KafkaConsumer(
                 **self.target.options(),
@@ -567,6 +566,11 @@ class KafkaLog(Log):
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 **_CLIENT,
             )
+            self._consumer.assign(places)
+            self._consumer.pause(*places)
+            for place in places:  # One without a position stops the reading of all.
+                self._consumer.seek(place, 0)
+            self._next = dict.fromkeys(places, 0)
         return self._consumer
 
     def _drop_consumer(self) -> None:
