@@ -47,7 +47,7 @@ def visible_json(data: bytes) -> bytes:
 
 
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
         return text
     # A joiner between two such characters may be left alone when they are written out.
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:

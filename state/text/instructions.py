@@ -24,7 +24,7 @@ from memtape.state.text.reading import HIDDEN, Reading, read, remembered, words_
 MOST_REMEMBERED = 16_384
 """Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
 MOST_WORDS = 32_768
-"""Words in the cache of whether they may instruct."""
+"""Words in the cache of whether they may instruct, and sentences in that of whether they do."""
 MOST_DOUBTED = 12
 """A text with more is a document; its first sentences are asked about."""
 
@@ -86,8 +86,10 @@ def heard_in(text: str) -> Heard:
     if not (may_order(text) or may_instruct(text)):
         return NOTHING_HEARD
     reading = read(text)
-    standing = _standing_in(reading)
-    return Heard(standing, orders_of(reading)) if is_own(reading) else Heard(doubted=standing[:MOST_DOUBTED])
+    standing, orders = _standing_in(reading), orders_of(reading)
+    if not (standing or orders):
+        return NOTHING_HEARD
+    return Heard(standing, orders) if is_own(reading) else Heard(doubted=standing[:MOST_DOUBTED])
 
 
 def is_for_all_projects(sentence: str) -> bool:
@@ -117,9 +119,14 @@ def _standing_in(reading: Reading) -> tuple[str, ...]:
 def sets_standing(sentence: str) -> bool:
     """Return whether a sentence alone sets a standing instruction."""
     said = _SINGLE_QUOTED.sub("QUOTED", unquoted(sentence))
-    if len(said) > MOST_CHARS or not may_instruct(said) or not (_has_form(said) or _has_form_abroad(said)):
-        return False
-    return not (asks(said) or is_order(said) or _CUES.is_none.search(said))
+    return len(said) <= MOST_CHARS and may_instruct(said) and _is_standing(said)
+
+
+@lru_cache(MOST_WORDS)
+def _is_standing(said: str) -> bool:
+    """Return whether a sentence has a form of an instruction; asked for its statement, and for its text."""
+    has_form = _has_form(said) or _has_form_abroad(said)
+    return has_form and not (asks(said) or is_order(said) or _CUES.is_none.search(said))
 
 
 def _has_form_abroad(said: str) -> bool:

@@ -24,11 +24,6 @@ _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
 _BLOCK = lazy(rf"{HIDDEN}(?:[{HIDDEN}\n]*{HIDDEN})?")
 
 
-def own_sentences(reading: Reading) -> list[str]:
-    """Return the sentences in the voice of a text's sender; none in doubt."""
-    return [it.said for it in reading.shown] if is_own(reading) else []
-
-
 def is_own(reading: Reading) -> bool:
     """Return whether a text, without its blocks, is in its sender's voice; in doubt it is not."""
     if len(reading.text) > MOST_READ_CHARS:

@@ -16,7 +16,7 @@ from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_
 from memtape.state.text.instructions import heard_in, sets_standing
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
-from memtape.state.text.own_words import MOST_CHARS, asks, own_sentences, unquoted
+from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
 from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, worded_terms
 
@@ -40,7 +40,9 @@ def polarity(text: str) -> Polarity:
 
 def corrections_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text, in the sender's words, that correct an earlier text."""
-    return tuple(filter(_corrects, own_sentences(read(text)))) if _CUES.cue.search(text) else ()
+    reading = read(text)
+    found = tuple(it.said for it in reading.shown if _corrects(it.said)) if _CUES.cue.search(text) else ()
+    return found if found and is_own(reading) else ()
 
 
 def _corrects(sentence: str) -> bool:
