@@ -10,11 +10,15 @@ from collections.abc import Callable
 
 from memtape.schemas.patterns import lazy
 
-_HIDDEN = lazy(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+_ALWAYS_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_MAY_HIDE = lazy(f"[{_ALWAYS_HIDDEN}\u200c\u200d\ufe0f]")
+_HIDDEN = lazy(
+    f"[{_ALWAYS_HIDDEN}]"
     # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else.
     # Two in a row join nothing, but can be read as bits.
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])|(?<=[\u200c\u200d])[\u200c\u200d]"
@@ -47,7 +51,7 @@ def visible_json(data: bytes) -> bytes:
 
 
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
-    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
+    if (text.isascii() and text.isprintable()) or not _MAY_HIDE.search(text):
         return text
     # A joiner between two such characters may be left alone when they are written out.
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:

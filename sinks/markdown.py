@@ -28,8 +28,12 @@ _LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 
 def escape(text: str) -> str:
     """Return Markdown that renders as exactly one line of text."""
-    line = visible(text).translate(_SPECIAL)
-    if ":" in line or "." in line:
+    return _escaped(visible(text))
+
+
+def _escaped(shown: str) -> str:
+    line = shown.translate(_SPECIAL)
+    if ":" in line or "www." in line.lower():
         line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
     if _BLOCK_MARK.match(line):
         line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
@@ -48,7 +52,7 @@ def name_of(path: str) -> str:
 
 def quote(text: str) -> list[str]:
     """Return a text of any lines as a quotation."""
-    return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
+    return [f"> {_escaped(line)}".rstrip() for line in visible(text).split("\n")]
 
 
 def standing(page: StandingPage) -> str:

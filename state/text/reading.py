@@ -28,6 +28,8 @@ HIDDEN = "\x00"
 _CUES = cues("reading")
 _BLOCK_MARKS = ("```", "~~~", '"""', "'''", ">")
 _QUOTATION_MARKS = ('"', "“", "„", "«")
+_CODE_ENDS = ("{", "}", ";")
+_ABBREVIATION_CHARS = 10
 _LINE, _SHOWN, _RUN = lazy(r"[^\n]+"), lazy(r"[^\n]"), re.compile(r"[^\W_]+")
 _MARKS = lazy(r"\s*(?:[-*+•·>#]+\s+|\d{1,3}[.)]\s+)*(?:\[[ xX]\]\s*)?(?:[*_]+(?![^\n]*[*_]))?")
 """Marks of an item, and of an emphasis that goes on behind the sentence."""
@@ -66,17 +68,18 @@ class Reading:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the text, without those that are hidden whole; none of a very long text."""
-        found = list[Sentence]()
-        for line in _LINE.finditer(self.prose) if len(self.text) <= MOST_READ_CHARS else ():
-            is_output = _CUES.output.search(line[0]) is not None
+        found, prose = list[Sentence](), self.prose
+        for line in _LINE.finditer(prose) if len(self.text) <= MOST_READ_CHARS else ():
+            is_output = line[0].rstrip().endswith(_CODE_ENDS) or _CUES.output.match(line[0]) is not None
             begin, end = line.span()
-            for mark in [*SENTENCE_END.finditer(self.prose, begin, end), None]:
+            for mark in [*SENTENCE_END.finditer(prose, begin, end), None]:
                 stop = end if mark is None else mark.start()
-                if mark is not None and _CUES.abbreviated.search(self.prose, begin, stop):
+                is_stop = mark is not None and prose[stop - 1] == "."
+                if is_stop and _CUES.abbreviated.search(prose, max(begin, stop - _ABBREVIATION_CHARS), stop):
                     continue
-                opened = _MARKS.match(self.prose, begin, stop)
+                opened = _MARKS.match(prose, begin, stop)
                 first = begin if opened is None else opened.end()
-                said = self.prose[first:stop].rstrip()
+                said = prose[first:stop].rstrip()
                 if said.strip(HIDDEN):
                     found.append(Sentence(first, first + len(said), said, is_output))
                 begin = stop if mark is None else mark.end()
