@@ -183,11 +183,11 @@ def _label(said: str, of_agent: bool) -> Label | None:
     bare = _QUOTED.sub(" QUOTED ", said if of_agent else without_markup(said))
     if of_agent:
         return _of_agent(bare)
+    if len(bare) * 2 < len(said) or _CUES.asks.search(bare):
+        return None
     is_standing = sets_standing(bare) or is_order(bare)
     label = None if is_standing else _does(bare)
-    if not is_standing and label is None:
-        return None
-    if _CUES.asks.search(bare) or _CUES.reports.search(bare) or len(bare) * 2 < len(said):
+    if (not is_standing and label is None) or _CUES.reports.search(bare):
         return None
     if not is_standing:
         return None if _CUES.supposes.search(bare) else label
