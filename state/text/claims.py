@@ -32,7 +32,10 @@ _NO_TERMS = SEARCH_STOP | _NO_NAMES
 _I = re.IGNORECASE
 _CUES = cues("claims")
 SPEAKS = lazy(r"\b(?:i|me|my|mine|we|us|our|the user|user's)\b|\b(?:i|we)'", _I)
-_ENDED = (_CUES.ended_by_move, _CUES.ended_for_new, _CUES.ended_by_new, _CUES.ended_by_deed, _CUES.is_gone)
+_ENDED = (
+    *(_CUES.ended_by_move, _CUES.ended_for_new, _CUES.ended_by_new, _CUES.ended_by_deed),
+    *(_CUES.ended_by_leaving, _CUES.is_gone),
+)
 """Patterns that name an ended value."""
 
 _FLAGS = (_CUES.denies, _CUES.past, _CUES.is_changed)

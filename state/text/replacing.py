@@ -155,9 +155,16 @@ def _is_of(older: Clause, ended: Ended, said: frozenset[str]) -> bool:
     claim = next((it for it in older.claims if subject_of(it.value) - GENERIC == value), None)
     subject = (older.about - value if claim is None else claim.subject - {SPEAKER}) - GENERIC
     if subject:
-        return subject <= said and (besides <= older.about or bool(ended.new))
+        is_means = not (besides or ended.moved) and _is_means(older.text, ended.old)
+        return is_means or (subject <= said and (besides <= older.about or bool(ended.new)))
     is_home = claim is not None and claim.slot in _HOMES
     return besides <= older.about and SPEAKS.search(older.text) is not None and is_home is ended.moved
+
+
+def _is_means(text: str, name: str) -> bool:
+    """Return whether a text of "we" ends with a name as its means: "we hold calls over Zoom"."""
+    found = _CUES.means.search(text)
+    return found is not None and found["name"] == name and _CUES.of_team.search(text) is not None
 
 
 def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
