@@ -73,6 +73,7 @@ def test_every_command_has_help_and_a_place_in_the_docs(name: str, command: clic
     assert all(part in help for part in ("Example:", f"memtape {name}", "--json", "--home"))
     assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
     assert re.search(rf"memtape {name}\b|`{name}`", DOCS)
+    assert "Instead" not in help.split("Example:")[0], "the verb without an option is what a command is for"
 
 
 def test_capture_search_show_why_forget_restore() -> None:

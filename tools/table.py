@@ -174,7 +174,7 @@ class Table(Mapping[str, Verb]):
 VERBS = Table()
 COMMANDS: dict[str, list[str]] = {}
 """The names of the verbs of each command: the first is what it does without an option."""
-for _name in _FILE_OF:
+for _name in sorted(_FILE_OF, key=lambda name: " -" in name):
     COMMANDS.setdefault(_name.partition(" -")[0], []).append(_name)
 
 TITLES = {
