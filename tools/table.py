@@ -83,7 +83,7 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "completion": {"admin completion": ""},
     "demo": {"demo": ""},
-    "importing": {"import": "", "import --as": "", "import --watch": ""},
+    "importing": {"import": "", "import --watch": ""},
     "agents": {
         "agents connect": "",
         "agents disconnect": "",
