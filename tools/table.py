@@ -75,7 +75,6 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "measuring": {
         "admin eval": "",
-        "admin eval --inject": "",
         "admin compare": "compare",
         "admin compare --shadow": "compare_shadows",
         "admin retriever list": "",
