@@ -23,11 +23,11 @@ from memtape.sinks.home.marks import CommitMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.capture.project import repositories_of
-from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.log_settings import KEYS
+from memtape.tools.keep.workers import last_commit
 
 __all__ = ["client"]
 

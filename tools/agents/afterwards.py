@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import FLUSH_TAG, Captured
-from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
@@ -178,25 +177,12 @@ def end(turn: HookCall) -> bytes:
     if has_turns and take_up(turn, [transcript]).nothing_read:
         raise MemtapeError("The transcript could not be taken in whole.")
     with turn.client() as client:
-        look_at_repository(turn, client)
         client.catch_up()
         if client.session and client.is_made() and is_named(client.home):
             with suppress(BudgetSpent):  # `memtape status` says so.
                 if client.distill(client.session, scope=client.scope, since_us=now_us() - LATE_US).events:
                     client.catch_up()
     return b""
-
-
-def look_at_repository(turn: HookCall, client: Client) -> None:
-    """Capture the repository's facts about the project where changed."""
-    from memtape.tools.capture.repository import repository_lines
-
-    lines = [] if client.silence() else repository_lines(turn.folder)
-    if lines:
-        scope = client.made_scope()
-        ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
-        known = client.log.known(scope, ids)
-        client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
 
 
 def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:

@@ -172,10 +172,7 @@ def _work(turn: HookCall) -> bytes:
         if action == "retell":  # A compaction takes the context away, which the next prompt is given again.
             start_of(turn.home, client.scope, client.session or "").forget()
         elif action == "start" and turn.alone:
-            from memtape.tools.agents.afterwards import look_at_repository
-
             os.nice(NICENESS)
-            look_at_repository(turn, client)
             client.catch_up()
         elif action == "answer" or turn.alone:
             capture(turn, client, text)
