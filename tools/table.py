@@ -71,7 +71,6 @@ INDEX: dict[str, dict[str, str]] = {
         "admin embedder rollback": "",
         "admin refold": "refold",
         "admin consolidate": "consolidate",
-        "admin distill": "distill",
     },
     "measuring": {
         "admin eval": "",

@@ -100,10 +100,10 @@ def distill(home: Path, place: Position) -> int:
         if flushed is None or not isinstance(flushed.body, Captured) or not is_named(client.home):
             return 0
         scope = flushed.scope or ""
-        if client.log.known(scope, [fact_id((flushed,), 1, 0)]):
+        if client.log.known(scope, [fact_id((flushed,), 0)]):
             return 0
         try:
-            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,), 1)
+            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,))
         except Exception as error:
             count_one(home, FLUSHES, "timeout" if isinstance(error, ModelTimeout) else "error")
             raise
@@ -163,7 +163,6 @@ def end(turn: HookCall) -> bytes:
         latest_of(turn.home).forget()
         turn.go_on()
         return b""
-    from memtape.flows.workers.distill import LATE_US
     from memtape.tools.keep.models import is_named
 
     os.nice(NICENESS)
@@ -179,8 +178,10 @@ def end(turn: HookCall) -> bytes:
     with turn.client() as client:
         client.catch_up()
         if client.session and client.is_made() and is_named(client.home):
+            from memtape.tools.keep.facts import facts_of_session
+
             with suppress(BudgetSpent):  # `memtape status` says so.
-                if client.distill(client.session, scope=client.scope, since_us=now_us() - LATE_US).events:
+                if facts_of_session(client.home, client.log, client.session, client.scope):
                     client.catch_up()
     return b""
 
