@@ -381,24 +381,6 @@ def test_a_budget_is_held_and_what_it_left_is_asked_about_later(client: Client, 
     assert (use.today, use.total.calls) == (UseAmounts(), 2)
 
 
-def test_a_gatekeeper_is_asked_first_and_an_error_lets_everything_pass(
-    client: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(facts, "GATE_LIMIT_S", 0.3)
-    configure(client.home, model, '[model.gate]\nmodel = "tiny"\n[model.extract]\nmodel = "large"\n')
-    gates: list[str | int | None] = ["NO", "Yes.", "<think>no</think> YES", 500, None, "what?"]
-    asked = iter(gates)
-    model.script = lambda prompt: next(asked) if "YES or NO" in prompt else json.dumps([GOOD])
-    for n, _ in enumerate(gates):
-        said(client, f"Message {n}.", session=f"s-{n}")
-    for n, _ in enumerate(gates):  # One after another, so that each has its answer.
-        distilled(client, f"s-{n}")
-    assert outcomes(client) == {"gated": 1, "kept": len(gates) - 1}
-    assert {event.session for event in of_model(client)} == {f"s-{n}" for n in range(1, len(gates))}
-    names = [each["model"] for each in model.asked]
-    assert names[:3] == ["tiny", "tiny", "large"] and of_model(client)[0].actor.name == "large"
-
-
 def test_an_endpoint_that_tells_nonsense_of_its_tokens_tells_nothing(client: Client, model: Scripted) -> None:
     told = ({"prompt_tokens": "9"}, {"prompt_tokens": -5}, {"completion_tokens": 10**30})
     for n, usage in enumerate((None, [], *told)):

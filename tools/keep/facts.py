@@ -6,8 +6,6 @@ A conversation and an answer are data: whatever either says, only facts of the l
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from memtape.flows.workers.distill import LATE_US, Talk, Window, WindowAnswer, distill, fact_id
@@ -19,15 +17,13 @@ from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, Outcome, count_window
-from memtape.sinks.home.settings import local_settings
 from memtape.state.text.statements import IMPORTANCE, Label
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.models import author, listed_in, model_for, prompt_about, without_thoughts
+from memtape.tools.keep.models import author, listed_in, model_for, prompt_about
 
 LIMIT_S = 60.0
-GATE_LIMIT_S = 2.0
 MOST, MOST_CHARS = 12, 300
 """The prompt asks for no more facts, and for half of the length."""
 LEAST_CONFIDENCE = 50
@@ -36,8 +32,6 @@ LONG_TURN_CHARS = 4_000
 """Of a longer turn its beginning and its end are asked about, half of it each."""
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
 """The categories of statements: both are found by the same tags. Any other category becomes a fact."""
-
-_NO = re.compile(r"\A\W*no(?:ne)?\b", re.IGNORECASE)
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -78,8 +72,6 @@ class FactAsker:
     def ask(self, window: Window) -> tuple[Outcome, list[Event]]:
         """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
         talk = "\n\n".join(f"[{number}] {_read(turn)}" for number, turn in enumerate(window, 1))
-        if not self._is_worth_it(talk):
-            return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
             raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
@@ -93,20 +85,6 @@ class FactAsker:
             event = _captured(window, place, msgspec.structs.replace(fact, text=text))
             made.append(self._redactor.event(msgspec.structs.replace(event, actor=actor)))
         return ("kept" if made else "nothing"), made
-
-    def _is_worth_it(self, talk: str) -> bool:
-        """Ask the gatekeeper model, if configured. A failed or late answer lets the text pass."""
-        gate = local_settings(self._home).model.gate
-        if not gate.model and not gate.command:
-            return True
-        try:
-            model = model_for(self._home, "gate")
-            answer = "" if model is None else model.answer(prompt_about("gate", talk), GATE_LIMIT_S)
-            return not _NO.search(without_thoughts(answer))
-        except BudgetSpent:
-            raise
-        except MemtapeError:
-            return True
 
 
 def facts_of_session(home: Home, log: Log, session: str, scope: str) -> list[Event]:
