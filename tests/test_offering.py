@@ -43,7 +43,7 @@ def talk(client: Client) -> None:
 
 
 def given_for(client: Client, prompt: str, session: str = "now") -> str:
-    return offered(client, prompt, session, 1_300)[0]
+    return offered(client, prompt, session)[0]
 
 
 @pytest.mark.parametrize(("prompt", "text"), table("sentences")["answered"])

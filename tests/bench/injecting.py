@@ -22,7 +22,6 @@ from memtape.tools.measure.corpus import Conversation, read_corpus
 from memtape.tools.measure.evaluating import filled
 from memtape.tools.query.telling import tokenizer
 
-BUDGET_CHARS = 1_300
 FOREIGN = Path(__file__).with_name("foreign_prompts.json")
 
 
@@ -49,7 +48,7 @@ def main(path: Path, foreign: Path | None) -> None:
             made = ((line, client.events_of(line, {})) for line in conversation.lines)
             native = {event.id: line.native_id for line, events in made for event in events}
             for of, prompt, evidence in _prompts(conversation, conversations, talk):
-                text, answer = offered(client, head_of(prompt, PROMPT_CHARS), "", BUDGET_CHARS)
+                text, answer = offered(client, head_of(prompt, PROMPT_CHARS), "")
                 found = any(native.get(result.id) in evidence for result in answer.results)
                 measured.setdefault(of, []).append(PromptContext(count.count(text) if text else 0, found))
     click.echo(f"{'':22}prompts  given  with evidence  tokens, mean   max")
