@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
-from memtape.tools.agents.errors import homeless
 from memtape.tools.agents.hosts import HOSTS, Host, SettingsEntry, Words
 from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SCRIPT, plugin_files, script_hook
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
@@ -334,7 +333,7 @@ def leave(home: Home) -> Leftovers:
             found.taken.append(f"{GIT_KEY} from the git settings of {common}: the data folder knows it now.")
         else:
             found.left.append(f"{GIT_KEY} in the git settings of {common}, which could not be written.")
-    for folder in (homeless(), home.path / "plugins", home.path / SERVING):
+    for folder in (home.path / "plugins", home.path / SERVING):
         if folder.exists():
             shutil.rmtree(folder, ignore_errors=True)
             found.taken.append(f"{folder}.")

@@ -32,7 +32,7 @@ from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
-from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
+from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
 from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
 from memtape.tools.capture.profiles import OF_RUN, keeps_nothing, profile_of, silence_by
@@ -209,9 +209,7 @@ def _errors(home: Home) -> Finding:
         since = " since yesterday" if latest_errors(home.path, 1) else ""
         return Finding("good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
-    places = [folder / ERRORS_NAME for folder in (home.path, homeless())]
-    named = " and ".join(str(place) for place in places if place.exists())
-    return Finding("to do", seen, f"They are shown for a day. All are in {named}.")
+    return Finding("to do", seen, f"They are shown for a day. All are in {home.path / ERRORS_NAME}.")
 
 
 LOOKS: dict[str, Look] = {
