@@ -198,9 +198,6 @@ def test_a_client_keeps_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.
                 refused()
         with pytest.raises(MemtapeError, match="keeps none"):
             client.search("kayak", as_of="1h")
-        note_error(machine.home, "nothing", ValueError())  # As prod: the argument is of the client alone.
-    (machine.root / "state" / "memtape" / "agents.log").unlink()
-    (machine.root / "state" / "memtape").rmdir()
     assert machine.bytes().keys() == before.keys()
     monkeypatch.setenv(PROFILE_VARIABLE, NO_PERSIST)
     note_error(machine.home, "nothing", ValueError())
