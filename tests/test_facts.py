@@ -239,7 +239,7 @@ def test_another_answer_about_the_same_window_adds_nothing(client: Client, model
     ((session, turns),) = talk.turns.items()
     for answer in ([GOOD], [GOOD | {"text": "Another."}]):
         model.script = lambda prompt, answer=answer: json.dumps(answer)  # type: ignore[misc]
-        append_new(client.log, ask(tuple(turns.values())).events)
+        append_new(client.log, ask(tuple(turns.values())) or [])
     assert texts(of_model(client)) == [SAYS] and len(model.asked) == 2
     assert len(turns) == 6 and session.name == "s"
 
@@ -409,6 +409,17 @@ def test_the_end_of_a_session_has_its_last_facts_taken(home: Path, project: Path
         assert texts(of_model(client)) == [SAYS] and not client.status().lag
     assert hooks.run("claude", home, ended, alone=True) == b"" and len(model.asked) == 1
     assert len(events_of(home, project, "captured")) == 2
+
+
+def test_the_end_of_a_session_asks_about_what_the_worker_has_not_settled(
+    client: Client, model: Scripted
+) -> None:
+    model.script = lambda prompt: "[]"
+    said(client, "One message.", "Another.")
+    assert distil(client) == 0 and len(model.asked) == 1
+    model.script = lambda prompt: json.dumps([GOOD])
+    said(client, "We decided to keep Postgres.")
+    assert len(distilled(client, "s")) == 1 and len(model.asked) == 2
 
 
 def test_without_a_model_nothing_is_asked_or_written(tmp_path: Path) -> None:

@@ -46,15 +46,10 @@ Window = tuple[Event, ...]
 """A part of a session small enough to be read at once for facts."""
 
 
-class WindowAnswer(NamedTuple):
-    """The result of a question about a window: the captures to append, or the reason to ask again."""
-
-    events: list[Event]
-    problem: str = ""
-
-
-Ask = Callable[[Window], WindowAnswer]
-"""Asks a model about a window. Raises `MemtapeError` if the model cannot be reached."""
+Ask = Callable[[Window], list[Event] | None]
+"""Asks a model about a window, and returns the captures to append, None to ask again later. Raises
+`MemtapeError` if the model cannot be reached.
+"""
 
 
 class WindowStore(Protocol):
@@ -141,7 +136,7 @@ class Talk:
         attempts, asked_us = self.asked.attempts(window[0].id)
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 
-    def answers(self, due: Callable[[LogSession], list[Window]], wait_s: float = 0) -> Iterator[WindowAnswer]:
+    def answers(self, due: Callable[[LogSession], list[Window]], wait_s: float = 0) -> Iterator[list[Event]]:
         """Ask about each window that is due, and yield its captures, which are on the log then.
 
         Raises `Locked` where another process asks for longer than `wait_s`.
@@ -152,21 +147,21 @@ class Talk:
                     if window in due(session):  # Another process may have asked meanwhile.
                         yield self._about(session, window)
 
-    def _about(self, session: LogSession, window: Window) -> WindowAnswer:
+    def _about(self, session: LogSession, window: Window) -> list[Event]:
         """Ask about a window and append the captures.
 
         Nothing is captured if a turn was erased or forgotten meanwhile, since any fact may come from it.
         """
         if self.log.known(window[0].scope or "", [fact_id(window, 0)]):  # Answers with erased facts count.
             self._note(window, settled=True)
-            return WindowAnswer([])
+            return []
         answered = self.ask(window)
         standing = {turn.id: None for turn in self.standing(session)}
         if not all(turn.id in standing for turn in window):
-            return WindowAnswer([], "A message was erased or forgotten meanwhile.")
-        made = append_new(self.log, answered.events)
-        self._note(window, settled=not answered.problem)
-        return WindowAnswer(made, answered.problem)
+            return []
+        made = append_new(self.log, answered or [])
+        self._note(window, settled=answered is not None)
+        return made
 
     def _note(self, window: Window, *, settled: bool) -> None:
         now = self.now_us()
@@ -202,8 +197,8 @@ class Distillation(Worker):
             return
         self.talk.catch_up(self.now_us() - LATE_US)
         with suppress(Locked):
-            for answered in self.talk.answers(self._due):
-                self.done += len(answered.events)
+            for made in self.talk.answers(self._due):
+                self.done += len(made)
                 if self.stopping.is_set():
                     return
 
@@ -231,7 +226,9 @@ def distill(talk: Talk, scope: str) -> list[Event]:
         last = max((turn.sent for turn in turns), default=0)
         return windows(turns, talk.is_settled, last + DAY_US)  # None is open.
 
-    return [event for answered in talk.answers(left, WAIT_S) for event in answered.events]
+    with talk.asked.alone(WAIT_S):
+        pass  # What is settled has been read then, by which windows are cut.
+    return [event for made in talk.answers(left, WAIT_S) for event in made]
 
 
 def fact_id(window: Window, place: int) -> str:

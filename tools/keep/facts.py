@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from memtape.flows.workers.distill import LATE_US, Talk, Window, WindowAnswer, distill, fact_id
+from memtape.flows.workers.distill import LATE_US, Talk, Window, distill, fact_id
 from memtape.flows.workers.turns import event_beside, fact_beside
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
@@ -51,8 +51,8 @@ class FactAsker:
         self._limit_s = limit_s
         self._redactor = Redactor(home)
 
-    def __call__(self, window: Window) -> WindowAnswer:
-        """Return the captures of a window, or the problem of the answer.
+    def __call__(self, window: Window) -> list[Event] | None:
+        """Return the captures of a window, None for an answer that is late or cannot be used.
 
         Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
@@ -65,9 +65,9 @@ class FactAsker:
             count_window(self._home, outcomes.get(type(error), "error"), now_us())
             if type(error) not in outcomes:
                 raise
-            return WindowAnswer([], str(error))
+            return None
         count_window(self._home, outcome, now_us())
-        return WindowAnswer(events)
+        return events
 
     def ask(self, window: Window) -> tuple[Outcome, list[Event]]:
         """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
