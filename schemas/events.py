@@ -464,10 +464,7 @@ DEV_TAG = "env:dev"
 PRUNED_BEFORE = "7d"
 """Age at which leftovers of development are pruned."""
 
-REPOSITORY_TAG = "repository"
-"""The tag of a capture about the project's repository; the next tag is the subject; the last one holds."""
-
-OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The tags that Memtape gives by itself."""
 
 Act = Literal["edit", "command", "test"]

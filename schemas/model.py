@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Step = Literal["extract", "gate", "consolidate", "recall"]
-"""The uses of a model: facts of talk, whether talk has any, decisions on alike memories, deep searches."""
+Step = Literal["extract", "consolidate", "recall"]
+"""The uses of a model: facts of talk, decisions on alike memories, deep searches."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -46,9 +46,6 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     extract: StepOptions = StepOptions()
     """The model for facts in talk, if different."""
-
-    gate: StepOptions = StepOptions()
-    """The model asked first whether talk has any facts; without one none is asked."""
 
     consolidate: StepOptions = StepOptions()
     """The model for decisions about similar memories, if different."""

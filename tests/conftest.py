@@ -34,8 +34,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
 # Nor does any hook leave a server behind; those of such servers ask for one.
 os.environ["MEMTAPE_HOOKS"] = "alone"
-# Nor does any note something where the doctor of the user's own home looks.
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 # Nor is any that is started from a run in the background deaf to interrupts, as such a run itself is.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -158,13 +156,6 @@ def seeded(request: pytest.FixtureRequest) -> None:
     """In `make test` each test draws the same seeds at every run; a soak draws new ones."""
     if request.config.option.markexpr == "not soak":
         random.seed(request.node.nodeid)
-
-
-@pytest.fixture(autouse=True)
-def nothing_noted() -> Iterator[None]:
-    """What a test notes about homes that are gone, the next does not find."""
-    yield
-    shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from memtape.sinks.home import unerased
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
 from memtape.tools.keep import erasing, rebuild
 from memtape.tools.keep.verify import verify
@@ -121,19 +120,18 @@ def finish(home: Home, *words: str) -> Result:
     return call("erase", *words, home=home.path, code=None)
 
 
-def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishes_it(
+def test_status_tells_an_erasure_that_is_not_finished_and_what_finishes_it(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id, home = said_twice(client), client.home
     assert erase(client, before := client.capture("The old door code is 4711.").id).ok
-    assert _erasures(home).state == "good" and client.status().erasures == ()
+    assert client.status().erasures == ()
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
     assert erase(client, before).ok  # Of another text, erased before.
-    finding, shown = _erasures(home), call("status", home=home.path).output
-    assert finding.state == "to do" and f"`{told}` finishes it" in finding.todo
+    shown = call("status", home=home.path).output
     assert f"`{told}` finishes it" in shown and "1 erasure not finished" in shown
     kept = home.erasures / f"{id}.json"
     whole = kept.read_bytes()
@@ -141,7 +139,7 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     assert client.status().erasures == (f"memtape erase {id}",)
     kept.write_bytes(whole)
     assert "was cut short" in finish(home, *told.split()[2:]).output
-    assert _erasures(home).state == "good" and client.status().erasures == ()
+    assert client.status().erasures == ()
 
 
 def killed(*_: object) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep import facts
-from memtape.tools.keep.facts import FactAsker, facts_of
+from memtape.tools.keep.facts import FactAsker, facts_of, facts_of_session
 from memtape.tools.keep.models import prompt_about
 
 SCOPE = "project:talk"
@@ -103,6 +102,11 @@ def distil(client: Client, later_us: int = UNANSWERED_US) -> int:
     made = worker(client, later_us)
     made.catch_up()
     return made.done
+
+
+def distilled(client: Client, session: str) -> list[Event]:
+    """Return the facts that are taken at the end of a session."""
+    return facts_of_session(client.home, client.log, session, SCOPE)
 
 
 def outcomes(client: Client) -> dict[str, int]:
@@ -235,7 +239,7 @@ def test_another_answer_about_the_same_window_adds_nothing(client: Client, model
     ((session, turns),) = talk.turns.items()
     for answer in ([GOOD], [GOOD | {"text": "Another."}]):
         model.script = lambda prompt, answer=answer: json.dumps(answer)  # type: ignore[misc]
-        append_new(client.log, ask(tuple(turns.values()), 1).events)
+        append_new(client.log, ask(tuple(turns.values())) or [])
     assert texts(of_model(client)) == [SAYS] and len(model.asked) == 2
     assert len(turns) == 6 and session.name == "s"
 
@@ -269,7 +273,7 @@ def test_whatever_is_answered_badly_changes_nothing_and_is_counted(
     assert distil(client, UNANSWERED_US + RETRY_US) == 1
 
 
-def test_a_window_of_bad_answers_is_set_aside_until_somebody_asks(client: Client, model: Scripted) -> None:
+def test_a_window_of_bad_answers_is_set_aside_until_its_session_ends(client: Client, model: Scripted) -> None:
     said(client, "We decided to keep Postgres.")
     model.script = lambda prompt: "prose"
     for n in range(2 * distill.MOST_ATTEMPTS):
@@ -277,7 +281,7 @@ def test_a_window_of_bad_answers_is_set_aside_until_somebody_asks(client: Client
     assert len(model.asked) == distill.MOST_ATTEMPTS
     assert distil(client) == 0
     model.script = lambda prompt: json.dumps([GOOD])
-    assert len(client.distill("s").events) == 1
+    assert len(distilled(client, "s")) == 1
 
 
 KEY = "AKIA" + "Q3EGVNPZ7WJ5TXRD"
@@ -356,14 +360,9 @@ def test_erasing_any_turn_of_a_window_erases_its_facts_in_every_byte(client: Cli
         assert not path.is_file() or b"quetzalcoatl" not in path.read_bytes().lower(), path
 
 
-def test_old_talk_is_left_to_who_asks_for_its_session(client: Client, model: Scripted) -> None:
+def test_old_talk_is_not_asked_about(client: Client, model: Scripted) -> None:
     said(client, "We moved to Oslo.", at=now_us() - distill.LATE_US - UNANSWERED_US)
-    assert distil(client, 0) == 0 and not model.asked
-    assert len(client.distill("s").events) == 1
-    assert client.distill("s").asked == 0 and len(model.asked) == 1
-    model.script = lambda prompt: json.dumps([GOOD | {"text": "Ada lives in Oslo."}])
-    assert texts(client.distill("s", again=True).events) == ["Ada lives in Oslo."]
-    assert texts(of_model(client)) == ["Ada lives in Oslo.", SAYS]
+    assert distil(client, 0) == 0 == len(distilled(client, "s")) and not model.asked
 
 
 def test_a_budget_is_held_and_what_it_left_is_asked_about_later(client: Client, model: Scripted) -> None:
@@ -382,30 +381,12 @@ def test_a_budget_is_held_and_what_it_left_is_asked_about_later(client: Client, 
     assert (use.today, use.total.calls) == (UseAmounts(), 2)
 
 
-def test_a_gatekeeper_is_asked_first_and_an_error_lets_everything_pass(
-    client: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(facts, "GATE_LIMIT_S", 0.3)
-    configure(client.home, model, '[model.gate]\nmodel = "tiny"\n[model.extract]\nmodel = "large"\n')
-    gates: list[str | int | None] = ["NO", "Yes.", "<think>no</think> YES", 500, None, "what?"]
-    asked = iter(gates)
-    model.script = lambda prompt: next(asked) if "YES or NO" in prompt else json.dumps([GOOD])
-    for n, _ in enumerate(gates):
-        said(client, f"Message {n}.", session=f"s-{n}")
-    for n, _ in enumerate(gates):  # One after another, so that each has its answer.
-        client.distill(f"s-{n}")
-    assert outcomes(client) == {"gated": 1, "kept": len(gates) - 1}
-    assert {event.session for event in of_model(client)} == {f"s-{n}" for n in range(1, len(gates))}
-    names = [each["model"] for each in model.asked]
-    assert names[:3] == ["tiny", "tiny", "large"] and of_model(client)[0].actor.name == "large"
-
-
 def test_an_endpoint_that_tells_nonsense_of_its_tokens_tells_nothing(client: Client, model: Scripted) -> None:
     told = ({"prompt_tokens": "9"}, {"prompt_tokens": -5}, {"completion_tokens": 10**30})
     for n, usage in enumerate((None, [], *told)):
         model.usage = usage
         said(client, f"Message {n}.", session=f"s-{n}")
-        client.distill(f"s-{n}")
+        distilled(client, f"s-{n}")
     use = model_use(client.home, now_us())
     assert (use.total.calls, use.total.tokens) == (5, 0)
 
@@ -419,24 +400,6 @@ def test_a_run_has_facts_taken_and_status_counts_it(client: Client, model: Scrip
     assert "120 tokens today, of at most 200 calls, 1,000,000 characters;" in status
 
 
-def test_the_command_does_a_session_again(client: Client, model: Scripted) -> None:
-    said(client, *(f"Message number {n}." for n in range(8)), at=START)
-
-    replies = iter([json.dumps([GOOD]), "prose"])
-    model.script = lambda prompt: next(replies)
-    command = partial(call, "admin", "distill", "s", home=client.home.path)
-    done = command(code=1)
-    assert SAYS in done.stdout and "no list of facts" in done.stderr
-    model.script = lambda prompt: json.dumps([GOOD | {"text": "It ends well."}])
-    assert json.loads(command("--json").stdout)["asked"] == 1
-    assert "Asked 0 times about 8 messages: 0 new facts." in command().stdout
-    assert "Asked 2 times about 8 messages: 2 new facts." in command("--again").stdout
-    nobody = call("admin", "distill", "other", home=client.home.path, code=1)
-    assert "Nothing was said in a session other" in nobody.stderr
-    client.home.settings_path.write_text("")
-    assert "No model is named" in command(code=None).stderr
-
-
 def test_the_end_of_a_session_has_its_last_facts_taken(home: Path, project: Path, model: Scripted) -> None:
     configure(Home(home), model)
     assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Which port is staging on?")) == b""
@@ -446,6 +409,17 @@ def test_the_end_of_a_session_has_its_last_facts_taken(home: Path, project: Path
         assert texts(of_model(client)) == [SAYS] and not client.status().lag
     assert hooks.run("claude", home, ended, alone=True) == b"" and len(model.asked) == 1
     assert len(events_of(home, project, "captured")) == 2
+
+
+def test_the_end_of_a_session_asks_about_what_the_worker_has_not_settled(
+    client: Client, model: Scripted
+) -> None:
+    model.script = lambda prompt: "[]"
+    said(client, "One message.", "Another.")
+    assert distil(client) == 0 and len(model.asked) == 1
+    model.script = lambda prompt: json.dumps([GOOD])
+    said(client, "We decided to keep Postgres.")
+    assert len(distilled(client, "s")) == 1 and len(model.asked) == 2
 
 
 def test_without_a_model_nothing_is_asked_or_written(tmp_path: Path) -> None:

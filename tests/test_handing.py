@@ -259,7 +259,7 @@ def test_a_hook_leaves_one_server_behind_which_answers_the_next(home: Path, proj
 
 
 def end_by_setting(home: Path) -> None:
-    (home / "settings.toml").write_text("hook_server = false\n")
+    (home / "settings.toml").write_text('profile = "dev_no_persist"\n')
 
 
 @pytest.mark.parametrize("end", [rmtree, end_by_setting], ids=["home", "setting"])

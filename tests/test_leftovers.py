@@ -20,10 +20,9 @@ from test_connect import said as said  # A fixture.
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import connecting
 from memtape.tools.agents.connecting import LINK, connect, dangling_link, take_away
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.agents.plugins import MARKETPLACE, SELECTOR, instructions, server_forms
+from memtape.tools.agents.plugins import MARKETPLACE, SELECTOR, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
 
 
@@ -188,7 +187,6 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(person: Path) -
     told = json.loads(memtape(home, "agents", "disconnect", "opencode", "--json").stdout)
     assert told["hosts"][0]["host"] == "opencode" and told["data"] == str(home)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
-    memtape(home, "agents", "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
     assert scope and tree(person, home) != before
     done = memtape(home, "agents", "disconnect", "--all")
@@ -204,25 +202,9 @@ def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(person: Path) -
     home, theirs = Home(person / "data"), person / ".config" / "opencode" / "plugins" / "memtape.js"
     theirs.parent.mkdir()
     theirs.write_text("export const Mine = async () => ({})\n")
-    words = ("agents", "connect", "opencode", "--instructions", str(person / "AGENTS.md"))
-    done = memtape(home.path, *words)  # A host that cannot be connected leaves no block either.
-    assert done.returncode == 1 and "is not of Memtape" in done.stderr and not (person / "AGENTS.md").exists()
+    done = memtape(home.path, "agents", "connect", "opencode")
+    assert done.returncode == 1 and "is not of Memtape" in done.stderr
     assert memtape(home.path, "agents", "disconnect", "opencode").returncode == 0 and theirs.exists()
-
-
-@pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
-def test_a_block_of_instructions_goes_to_the_byte_unless_edited(before: bytes | None, person: Path) -> None:
-    home, path = Home(person / "data"), person / "AGENTS.md"
-    if before is not None:
-        path.write_bytes(before)
-    assert connecting.write_instructions(home, path) and not connecting.write_instructions(home, path)
-    assert path.read_text().count(instructions()) == 1
-    connecting.take_instructions(home)
-    assert (path.read_bytes() if path.exists() else None) == before
-    connecting.write_instructions(home, path)
-    edited = path.read_text().replace("No secrets.", "No names.")
-    path.write_text(edited)
-    assert "edited" in connecting.take_instructions(home).left[0] and path.read_text() == edited
 
 
 def test_any_other_host_is_told_where_this_installation_is(person: Path) -> None:

@@ -20,7 +20,6 @@ from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.keep.embedding import is_on_battery
 from memtape.tools.query import recorded_vectors
 from memtape.tools.query.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 
@@ -129,22 +128,6 @@ def test_no_command_waits_for_a_model(home: Path, tmp_path: Path, monkeypatch: p
     with EMBEDDERS.for_one_answer():
         assert vectors.of_query("a question", "another-model@0123456789ab/384") is None
     assert "takes seconds to load" in vectors.note and vectors.note.endswith("Found by words alone.")
-
-
-EMPTYING, FILLING = ({"type": "Battery", "status": status} for status in ("Discharging", "Charging"))
-MOUSE = {"type": "Battery"}
-PLUGGED, UNPLUGGED = ({"type": "Mains", "online": online} for online in "10")
-
-
-def test_a_battery_is_told_as_the_system_says_it(tmp_path: Path) -> None:
-    told = [{"BAT0": EMPTYING}, {"AC": UNPLUGGED, "BAT0": EMPTYING}]
-    others = [{}, {"BAT0": FILLING}, {"hidpp_battery_0": MOUSE}, {"AC": PLUGGED, "BAT0": EMPTYING}]
-    for number, supplies in enumerate((*told, *others)):
-        for name, files in supplies.items():
-            (tmp_path / str(number) / name).mkdir(parents=True)
-            for file, text in files.items():
-                (tmp_path / str(number) / name / file).write_text(f"{text}\n")
-        assert is_on_battery(tmp_path / str(number)) == (supplies in told)
 
 
 def test_an_import_tells_what_is_to_come(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,16 @@
-"""What is put before an agent that did not ask: the rule, its weights, and how `eval` measures it."""
+"""What is put before an agent that did not ask: the rule, its weights."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import DATA, table
+from tables import table
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
@@ -45,7 +43,7 @@ def talk(client: Client) -> None:
 
 
 def given_for(client: Client, prompt: str, session: str = "now") -> str:
-    return offered(client, prompt, session, 1_300)[0]
+    return offered(client, prompt, session)[0]
 
 
 @pytest.mark.parametrize(("prompt", "text"), table("sentences")["answered"])
@@ -126,32 +124,3 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
     weighed = corpus.words.weighed(prompt, range(3))
     assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
     assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
-
-
-def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:
-    file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
-    file.write_bytes((DATA / "offering-locomo.json").read_bytes())
-    turns = [{"id": "1", "text": "Please plan my week.", "role": "user"}]
-    asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
-    talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
-    measured = document("admin", "eval", file, "--inject", "--foreign", talk, home=tmp_path / "home")
-    sets = measured["sets"]
-    assert {name: its["prompts"] for name, its in sets.items()} == {
-        "answerable": 2, "unanswerable": 2, "foreign, coding": 2 * 91, "foreign, everyday": 2 * 114,
-        "other conversations": 4, "foreign talk": 4,
-    }  # fmt: skip
-    assert (sets["answerable"]["given"], sets["answerable"]["with_evidence"]) == (1.0, 1.0)
-    assert sets["unanswerable"]["given"] == 0, "Otto sold nothing"
-    assert 0 < sets["answerable"]["tokens"]["mean"] <= sets["answerable"]["tokens"]["max"] <= 400
-    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation"
-    assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
-    assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
-    assert not (tmp_path / "home" / "log.db").exists()
-    shown = call("admin", "eval", file, "--inject").output
-    assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
-    for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        assert (
-            f"{more[0]} does not go with --inject"
-            in call("admin", "eval", file, "--inject", *more, code=2).stderr
-        )
-    call("admin", "eval", file, "--foreign", file, code=2)

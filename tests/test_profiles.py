@@ -31,7 +31,6 @@ from memtape.schemas.variables import HOOKS_VARIABLE, NO_PERSIST, PROD, PROFILE_
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.state.subjects.captures import FAMILIES
-from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
@@ -199,9 +198,6 @@ def test_a_client_keeps_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.
                 refused()
         with pytest.raises(MemtapeError, match="keeps none"):
             client.search("kayak", as_of="1h")
-        note_error(machine.home, "nothing", ValueError())  # As prod: the argument is of the client alone.
-    (machine.root / "state" / "memtape" / "agents.log").unlink()
-    (machine.root / "state" / "memtape").rmdir()
     assert machine.bytes().keys() == before.keys()
     monkeypatch.setenv(PROFILE_VARIABLE, NO_PERSIST)
     note_error(machine.home, "nothing", ValueError())
@@ -310,8 +306,6 @@ def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
         last = CliRunner().invoke(main, ["status", "--home", str(home), *by]).stdout
         assert f"profile       {wanted}\n" in last
         assert os.environ[PROFILE_VARIABLE] == (variable or "")  # A command leaves its profile to nobody.
-        finding = next(examine(Home(home)))
-        assert finding.subject == "profile" and finding.seen.startswith(variable or setting or PROD)
 
 
 def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project: Path) -> None:

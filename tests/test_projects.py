@@ -18,16 +18,14 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import ScopeChanged
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
-from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import CommitMarks
 from memtape.sinks.logs.configuring import settings_on
-from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.capture.project import repositories_of
-from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.log_settings import KEYS
+from memtape.tools.keep.workers import last_commit
 
 __all__ = ["client"]
 
@@ -154,7 +152,6 @@ def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
     told = run(busy, "show", "--why", busy.recent(1, kinds=["turn"])[0].id).output
     assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
     assert "5 mid, 0 long, 0 archived, 1 summary" in command("status", home=busy.home.path).output
-    assert "5 mid" in LOOKS["aging"](Home(busy.home.path)).seen
 
 
 def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client) -> None:
@@ -170,8 +167,6 @@ def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client
     assert "Only people" in by_agent.stderr
     run(busy, "admin", "lifecycle", "--set", "lifecycle=False")
     assert "Nothing ages" in run(busy, "admin", "lifecycle").output
-    looked = LOOKS["aging"](Home(busy.home.path))
-    assert looked.state == "to do" and "lifecycle=true" in looked.todo
 
 
 NOW = now_us() // US_PER_S * US_PER_S

@@ -130,7 +130,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
     told = command("settle", "--orders", home=tmp_path, scope="project:p").output
     assert all(f"memtape forget {id}" in told for id in order.ids)
     asked = "When is the Berlin trip with Otto booked?"
-    assert offered(client, asked, "now", 1_300)[0] == ""
+    assert offered(client, asked, "now")[0] == ""
     context = client.context().text
     assert "Berlin" not in context
     found = {result.id: result for result in client.search("Berlin trip").results}
@@ -144,7 +144,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
         client.forget(id)
     client.project()
     assert client.orders() == [] and "May 3" in client.context().text
-    assert "May 3" in offered(client, asked, "now", 1_300)[0]
+    assert "May 3" in offered(client, asked, "now")[0]
 
 
 def test_an_order_that_no_view_holds_yet_is_kept_too(client: Client) -> None:
@@ -153,7 +153,7 @@ def test_an_order_that_no_view_holds_yet_is_kept_too(client: Client) -> None:
     client.capture(f"{ORDER} Always run the slow tests.")
     items = client.context(as_is=True).items
     assert [(it.section, it.text) for it in items] == [("guardrails", "Always run the slow tests.")]
-    assert offered(client, "When is the Berlin trip with Otto booked?", "now", 1_300)[0] == ""
+    assert offered(client, "When is the Berlin trip with Otto booked?", "now")[0] == ""
     assert "Berlin" not in client.context(as_is=True).text
 
 

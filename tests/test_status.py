@@ -30,7 +30,6 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.views.health import LAGGING_S, health
-from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -221,7 +220,7 @@ def test_a_server_says_that_its_home_is_lost(lose: Callable[[Path], None], home:
     assert "Remembered" in memory.call("add_memory", {"text": "Said before."}, project, "an agent")
     assert "Said before." in memory.call("search_memories", {"query": "said before"}, project, "an agent")
     lose(home)
-    with pytest.raises(LogGone):
+    with pytest.raises(LogGone, match="nothing was stored"):
         memory.call("add_memory", {"text": TEXT}, project, "an agent")
     assert TEXT.encode() not in log_there(home)
     assert "Remembered" in memory.call("add_memory", {"text": TEXT}, project, "an agent")
@@ -232,7 +231,6 @@ def test_a_server_says_that_its_home_is_lost(lose: Callable[[Path], None], home:
         memory.call("search_memories", {"query": "staging port"}, project, "an agent")
     assert TEXT not in memory.call("search_memories", {"query": "staging port"}, project, "an agent")
     memory.close()
-    assert any("LogGone" in line and "nothing was stored" in line for line in latest_errors(home, 5))
 
 
 EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
@@ -240,7 +238,7 @@ WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--d
 
 
 @pytest.mark.parametrize(("event", "words"), soaked(WAYS, *WAYS[::4]))
-def test_hooks_make_no_home_anew(event: str, words: Any, home: Path, project: Path, tmp_path: Path) -> None:
+def test_hooks_make_no_home_anew(event: str, words: Any, home: Path, project: Path) -> None:
     told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a"}
     told["transcript_path"] = "/x"
     done = subprocess.run(
@@ -248,8 +246,6 @@ def test_hooks_make_no_home_anew(event: str, words: Any, home: Path, project: Pa
         input=json.dumps(told | {"last_assistant_message": "b"}).encode(), capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"") and not home.exists()
-    (line,) = latest_errors(Home(tmp_path / "another").path, 5)
-    assert "home of this hook is gone" in line and str(home) in line
 
 
 LEFT = ("log.db", "log.db-wal", "log.db-shm", "erasures/", ".snapshot", "/index/", "MEMORY.md",

@@ -119,9 +119,9 @@ def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:
 
 
 ELSEWHERE = """
-admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin eval --inject, admin compare,
-admin compare --shadow, admin distill, admin embedder rollback, admin secrets forget, admin secrets share,
-admin secrets join, agents disconnect, import --as, project adopt, settle --keep, update --unfold, demo
+admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin compare,
+admin compare --shadow, admin embedder rollback, admin secrets forget, admin secrets share,
+admin secrets join, agents disconnect, project adopt, settle --keep, update --unfold, demo
 """
 """Verbs without an end, or that need a passphrase, model, shadow, host or conflict: they have own tests."""
 

@@ -226,7 +226,9 @@ def recalls(home: Path, project: Path) -> list[Recalled]:
 
 
 @pytest.mark.slow
-def test_only_what_was_shown_is_captured_and_recalled(home: Path, project: Path) -> None:
+def test_only_what_was_shown_is_captured_and_recalled(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = [PORT, "The staging database runs on port 5433 since May.", "Which staging port? 5433."]
     ids = said(home, project, *texts)
     answering = HookResponder(home)
@@ -235,7 +237,7 @@ def test_only_what_was_shown_is_captured_and_recalled(home: Path, project: Path)
         line = wire.hook_line("claude", json.dumps(data), str(project), False)
         with socket.socket(fileno=connected(str(home), line, time.monotonic() + WAIT_S).detach()) as gives_up:
             assert PORT.encode() in read_line(gives_up, time.monotonic() + WAIT_S)
-        (home / "settings.toml").write_text("prompt_recall_chars = 150\n")
+        monkeypatch.setattr(offering, "MOST_CHARS", 150)
         given = handed(home, data)
         assert given is not None and given.done
         until(lambda: recalls(home, project))

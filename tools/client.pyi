@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from typing_extensions import Unpack
 
-from memtape.flows.workers.distill import Distilled
 from memtape.schemas.events import (
     Kind,
     Origin,
@@ -482,19 +481,6 @@ class Client(World):
 
         dry_run: Print what the rules would do by now, and change nothing.
         at_once: Do not wait until enough is new and a day has passed.
-        """
-    def distill(
-        self, session: str, again: bool = False, scope: str | None = None, since_us: int = -62135596800000000
-    ) -> Distilled:
-        """Have the model that you named take facts from a session of any age.
-
-        SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about
-        messages without a usable answer so far; its facts are trusted less than anybody's words, and are
-        erased with their messages. Exits 1 where an answer could not be used.
-
-        again: Ask about everything again, and add what is said beside what there is.
-        scope: Only in this scope.
-        since_us: Only turns since a time, in microseconds.
         """
     def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.

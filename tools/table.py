@@ -71,11 +71,9 @@ INDEX: dict[str, dict[str, str]] = {
         "admin embedder rollback": "",
         "admin refold": "refold",
         "admin consolidate": "consolidate",
-        "admin distill": "distill",
     },
     "measuring": {
         "admin eval": "",
-        "admin eval --inject": "",
         "admin compare": "compare",
         "admin compare --shadow": "compare_shadows",
         "admin retriever list": "",
@@ -83,7 +81,7 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "completion": {"admin completion": ""},
     "demo": {"demo": ""},
-    "importing": {"import": "", "import --as": "", "import --watch": ""},
+    "importing": {"import": "", "import --watch": ""},
     "agents": {
         "agents connect": "",
         "agents disconnect": "",

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.turns import hidden_from, statement_id, text_of, turns_among
-from memtape.flows.workers.worker import OnProgress, Worker, append_new
+from memtape.flows.workers.worker import Worker, append_new
 from memtape.schemas.errors import Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
@@ -32,7 +32,7 @@ QUIET_US = 60 * US_PER_S
 UNANSWERED_US = 30 * 60 * US_PER_S
 """A prompt without an answer ends its window only then: before, the agent may be at work."""
 LATE_US = DAY_US
-"""Age from which talk, of an import or after a spent budget, is read only on request for its session."""
+"""Age from which talk, of an import or after a spent budget, is not read."""
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
 
@@ -46,16 +46,9 @@ Window = tuple[Event, ...]
 """A part of a session small enough to be read at once for facts."""
 
 
-class WindowAnswer(NamedTuple):
-    """The result of a question about a window: the captures to append, or the reason to ask again."""
-
-    events: list[Event]
-    problem: str = ""
-
-
-Ask = Callable[[Window, int], WindowAnswer]
-"""Asks a model about a window, for its n-th accepted answer. Raises `MemtapeError` if the model cannot be
-reached.
+Ask = Callable[[Window], list[Event] | None]
+"""Asks a model about a window, and returns the captures to append, None to ask again later. Raises
+`MemtapeError` if the model cannot be reached.
 """
 
 
@@ -143,9 +136,7 @@ class Talk:
         attempts, asked_us = self.asked.attempts(window[0].id)
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 
-    def answers(
-        self, due: Callable[[LogSession], list[Window]], wait_s: float = 0, *, again: bool = False
-    ) -> Iterator[WindowAnswer]:
+    def answers(self, due: Callable[[LogSession], list[Window]], wait_s: float = 0) -> Iterator[list[Event]]:
         """Ask about each window that is due, and yield its captures, which are on the log then.
 
         Raises `Locked` where another process asks for longer than `wait_s`.
@@ -154,26 +145,23 @@ class Talk:
             for window in due(session):
                 with self.asked.alone(wait_s):
                     if window in due(session):  # Another process may have asked meanwhile.
-                        yield self._about(session, window, again=again)
+                        yield self._about(session, window)
 
-    def _about(self, session: LogSession, window: Window, *, again: bool) -> WindowAnswer:
+    def _about(self, session: LogSession, window: Window) -> list[Event]:
         """Ask about a window and append the captures.
 
         Nothing is captured if a turn was erased or forgotten meanwhile, since any fact may come from it.
         """
-        number, scope = 1, window[0].scope or ""
-        while self.log.known(scope, [fact_id(window, number, 0)]):  # Answers with erased facts count.
-            number += 1
-        if number > 1 and not again:
+        if self.log.known(window[0].scope or "", [fact_id(window, 0)]):  # Answers with erased facts count.
             self._note(window, settled=True)
-            return WindowAnswer([])
-        answered = self.ask(window, number)
+            return []
+        answered = self.ask(window)
         standing = {turn.id: None for turn in self.standing(session)}
         if not all(turn.id in standing for turn in window):
-            return WindowAnswer([], "A message was erased or forgotten meanwhile.")
-        made = append_new(self.log, answered.events)
-        self._note(window, settled=not answered.problem)
-        return WindowAnswer(made, answered.problem)
+            return []
+        made = append_new(self.log, answered or [])
+        self._note(window, settled=answered is not None)
+        return made
 
     def _note(self, window: Window, *, settled: bool) -> None:
         now = self.now_us()
@@ -190,7 +178,7 @@ class Distillation(Worker):
 
     poll_s = 5.0
     failure = "A model could not take facts from what was said"
-    spent = "What was said is asked about within a day, or by `memtape admin distill`."
+    spent = "What was said is asked about within a day."
 
     asked: WindowStore
     ask: Ask
@@ -209,8 +197,8 @@ class Distillation(Worker):
             return
         self.talk.catch_up(self.now_us() - LATE_US)
         with suppress(Locked):
-            for answered in self.talk.answers(self._due):
-                self.done += len(answered.events)
+            for made in self.talk.answers(self._due):
+                self.done += len(made)
                 if self.stopping.is_set():
                     return
 
@@ -224,47 +212,28 @@ class Distillation(Worker):
         return due_among(self.talk.standing(session)) if may_be else []
 
 
-class Distilled(NamedTuple):
-    """The result of a session: its turns, the number of windows read, the captures, and the problems."""
+def distill(talk: Talk, scope: str) -> list[Event]:
+    """Extract facts by a model from the wanted turns of a scope, also after too many failures; return them.
 
-    turns: int
-    asked: int
-    events: list[Event]
-    problems: list[str]
-
-
-def distill(
-    talk: Talk, scope: str | None, *, again: bool = False, on_window: OnProgress = lambda done, total: None
-) -> Distilled:
-    """Extract facts by a model from the wanted turns of any age, in one scope or all.
-
-    The model is asked about windows without a known answer, or `again` about all. `on_window` is called with
-    the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
+    Raises `MemtapeError` if the model cannot be reached.
     """
     ends = talk.log.ends()
-    for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
-        talk.read(number, 0, ends[number], scope)
+    number = partition_of(scope, len(ends))
+    talk.read(number, 0, ends[number], scope)
 
     def left(session: LogSession) -> list[Window]:
         turns = talk.standing(session)
-        is_done = (lambda _: False) if again else talk.is_settled
         last = max((turn.sent for turn in turns), default=0)
-        return windows(turns, is_done, last + DAY_US)  # None is open.
+        return windows(turns, talk.is_settled, last + DAY_US)  # None is open.
 
-    events, problems = list[Event](), list[str]()
     with talk.asked.alone(WAIT_S):
-        total = sum(len(left(session)) for session in talk.turns)
-    on_window(0, total)
-    for place, answered in enumerate(talk.answers(left, WAIT_S, again=again), start=1):
-        on_window(place, total)
-        events += answered.events
-        problems += [answered.problem] if answered.problem else []
-    return Distilled(sum(map(len, talk.turns.values())), total, events, problems)
+        pass  # What is settled has been read then, by which windows are cut.
+    return [event for made in talk.answers(left, WAIT_S) for event in made]
 
 
-def fact_id(window: Window, number: int, place: int) -> str:
-    """Return the id of the `place`-th fact of the `number`-th answer about a window that was taken."""
-    return derived_id("captured", window[0].scope, "memtape", f"distilled:{window[0].id}:{number}:{place}")
+def fact_id(window: Window, place: int) -> str:
+    """Return the id of the `place`-th fact of an answer about a window."""
+    return derived_id("captured", window[0].scope, "memtape", f"distilled:{window[0].id}:{place}")
 
 
 # --- Windows ---

@@ -23,7 +23,7 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
 RETRY_EVERY_S = 24 * 3_600
-Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
+Outcome = Literal["kept", "nothing", "timeout", "refused", "error"]
 """How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are
 none, the model was late, its answer could not be used, or it could not be asked."""
 

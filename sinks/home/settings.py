@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Meta
 
 from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
@@ -26,10 +25,9 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `extract`: whether statements of turns are captured by rule.
     `consolidate`: whether similar memories are consolidated in the background.
     `denied_paths`: globs of files that are not captured, besides those of `rules.toml`.
-    `prompt_recall`: whether a hook adds a prompt's few sure memories, in at most `prompt_recall_chars`.
+    `prompt_recall`: whether a hook adds a prompt's few sure memories.
     `every_tool`: whether agents get every tool with all its arguments, and not only those used often.
     `shown`: whether hosts show a person how much of the memory an agent was given.
-    `hook_server`: whether a hook without a server leaves one behind, which ends by itself.
     `log`: the URL of the home's log, if not the embedded one; `$MEMTAPE_LOG` precedes it.
     `profile`: the profile of captures here (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` precedes it.
     `embedder`: the wanted embedder; `$MEMTAPE_EMBEDDER` precedes its choice.
@@ -41,10 +39,8 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     consolidate: bool = True
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
-    prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_300
     shown: bool = True
     every_tool: bool = False
-    hook_server: bool = True
     log: str | None = None
     profile: str = PROD
     embedder: EmbedderOptions = EmbedderOptions()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
+from memtape.schemas.events import MAX_INPUTS, Kind, Origin
 from memtape.schemas.rows import PassMark
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.schemas.visible import many
@@ -202,9 +202,7 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             continue
         ids, body = ids_of(scope, memory.joins), scope.captures.body(spoken)
         apart = scope.pins.has_any(ids) or any(id in scope.covers.apart for id in ids)
-        if apart or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
-            continue
-        if heard_in(body.text).standing:
+        if apart or len(body.text) > MOST_CHARS or heard_in(body.text).standing:
             continue
         parts = scope.covers.parts(scope, memory)
         captures = (it for part in parts for it in captures_of(scope, part.members))

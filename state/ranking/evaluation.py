@@ -32,24 +32,6 @@ class EvaluatedQuestion(NamedTuple):
     ms: float
 
 
-class PromptContext(NamedTuple):
-    """The context given to an agent for a prompt: its tokens (0 for none), and whether it holds evidence."""
-
-    tokens: int
-    with_evidence: bool
-
-
-def given_summary(given: Sequence[PromptContext]) -> dict[str, Any]:
-    """Return the shares of prompts that were given anything, and evidence, and the tokens given."""
-    tokens = [one.tokens for one in given if one.tokens]
-    return {
-        "prompts": len(given),
-        "given": mean([one.tokens > 0 for one in given]),
-        "with_evidence": mean([one.with_evidence for one in given]),
-        "tokens": {"mean": round(mean(tokens)), "max": max(tokens, default=0)},
-    }
-
-
 def recall(wanted: Sequence[str], found: Iterable[str]) -> float:
     """Return the share of the wanted ids that were found; 0 without wanted ids."""
     got = frozenset(found)

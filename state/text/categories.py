@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtape.schemas.events import DISTILLED_TAG, FLUSH_TAG, REPOSITORY_TAG, STATED_TAG, Kind
+from memtape.schemas.events import DISTILLED_TAG, FLUSH_TAG, STATED_TAG, Kind
 from memtape.schemas.rows import Category
 from memtape.schemas.times import DAY_US
 from memtape.state.text.lexicon import cues
@@ -36,7 +36,7 @@ def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
     """Return the category of a memory."""
     if kind in ("goal", "plan"):
         return "goal"
-    if kind == "journal" or FLUSH_TAG in tags or tags[:1] == (REPOSITORY_TAG,):
+    if kind == "journal" or FLUSH_TAG in tags:
         return "context"
     if tags[:1] in ((STATED_TAG,), (DISTILLED_TAG,)) and tags[1:2] and tags[1] in _OF_TAGS:
         return _OF_TAGS[tags[1]]

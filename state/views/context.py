@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, PEOPLE, STATED_TAG, Kind, Origin
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
@@ -27,7 +27,7 @@ from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.passages import ending
 from memtape.state.views.last_session import left_of, session_line
 
-Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
+Section = Literal["left", "guardrails", "goal", "plan", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 FIRST: tuple[Section, ...] = ("guardrails", "goal", "plan")
 LAST: tuple[Section, ...] = ("journal", "facts", "tasks")
@@ -39,7 +39,7 @@ JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
 """Maximum number of tasks, and their days: tasks come from talk, which hardly ever reports one as done."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
-"""Shares of the budget's rest: sessions 600 tokens or a third, the repository and tasks an eighth each."""
+"""Shares of the budget's rest: sessions 600 tokens or a third, tasks an eighth."""
 OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
 """The lines of the last session if its agent was not the last to work; otherwise all lines are shown.
 
@@ -173,15 +173,12 @@ def items_of(
     facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
     facts.sort(key=lambda it: _order(it, now))
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
-    of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
-    journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
     held, items = frozenset(it.text for it in facts), list[ContextItem]()
     for place, turns in enumerate(last):  # The end of a session, without the lines in a fact below.
         told = [line for line in left_of(turns) if line.held not in held]
         told = [line for line in told if place == 0 or line.text.startswith(OF_OTHERS)]
         items += [item_of("left", turns[it.turn], it.text) for it in (*session_line(turns), *told)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [item_of("repository", it, it.text) for _, it in sorted(of_repository.items())]
     items += [item_of("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
@@ -247,7 +244,6 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     for section in FIRST:
         picker.take(section, picker.left)
     picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
-    picker.take("repository", picker.left // TASKS_SHARE)
     picker.take("tasks", picker.left // TASKS_SHARE)
     picker.take("facts", picker.left - picker.left // FACTS_SHARE)
     for section in LAST:

@@ -27,6 +27,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.variables import HOOKS_ALONE, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
@@ -241,10 +242,10 @@ def hooks(home: Path, count: int) -> Figures:
     A start of Python, and one that loads numpy, stand in the same rounds. Last comes what that server holds
     then.
     """
-    folder, settings = home / "work", home / "settings.toml"
+    folder = home / "work"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     adopt(folder, Home(home), SCOPE)
-    before, taken, python = settings.read_text(), _Taken(), _installed(home / "installed")
+    taken, python = _Taken(), _installed(home / "installed")
     command = [str(python.with_name("memtape")), "agents", "hook", "--host", "claude", "--home", str(home)]
     told = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder)}
 
@@ -252,14 +253,13 @@ def hooks(home: Path, count: int) -> Figures:
         taken.call("python", [str(python), "-c", "pass"], b"")
         taken.call("numpy", [str(python), "-c", "import numpy"], b"")
         asked = told | {"hook_event_name": "UserPromptSubmit", "prompt": question}
-        taken.call(f"prompt_{server}", command, json.dumps(asked).encode())
-        taken.call(f"start_{server}", command, json.dumps(told).encode())
+        alone = server == "alone"
+        taken.call(f"prompt_{server}", command, json.dumps(asked).encode(), alone=alone)
+        taken.call(f"start_{server}", command, json.dumps(told).encode(), alone=alone)
 
     with process_of(*python_of(), "run", "--home", str(home)):
-        settings.write_text(f"{before}hook_server = false\n")
         for question in questions()[:HOOKS]:
             round_of(question, "alone")
-        settings.write_text(before)
         with process_of(*command, "--stay", data=json.dumps(told).encode()) as server:
             _until(lambda: any(home.glob("serving/*.sock")))
             time.sleep(SETTLE_S)
@@ -281,9 +281,10 @@ class _Taken:
     def __init__(self) -> None:
         self._taken: dict[str, list[tuple[float, float]]] = {}
 
-    def call(self, name: str, command: list[str], data: bytes) -> None:
+    def call(self, name: str, command: list[str], data: bytes, *, alone: bool = False) -> None:
+        environment = _plain_environment() | ({HOOKS_VARIABLE: HOOKS_ALONE} if alone else {})
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, input=data, check=True, capture_output=True, env=_plain_environment())
+        subprocess.run(command, input=data, check=True, capture_output=True, env=environment)
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self._taken.setdefault(name, []).append((wall, processor))

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import FLUSH_TAG, Captured
-from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
@@ -101,10 +100,10 @@ def distill(home: Path, place: Position) -> int:
         if flushed is None or not isinstance(flushed.body, Captured) or not is_named(client.home):
             return 0
         scope = flushed.scope or ""
-        if client.log.known(scope, [fact_id((flushed,), 1, 0)]):
+        if client.log.known(scope, [fact_id((flushed,), 0)]):
             return 0
         try:
-            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,), 1)
+            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,))
         except Exception as error:
             count_one(home, FLUSHES, "timeout" if isinstance(error, ModelTimeout) else "error")
             raise
@@ -164,7 +163,6 @@ def end(turn: HookCall) -> bytes:
         latest_of(turn.home).forget()
         turn.go_on()
         return b""
-    from memtape.flows.workers.distill import LATE_US
     from memtape.tools.keep.models import is_named
 
     os.nice(NICENESS)
@@ -178,25 +176,14 @@ def end(turn: HookCall) -> bytes:
     if has_turns and take_up(turn, [transcript]).nothing_read:
         raise MemtapeError("The transcript could not be taken in whole.")
     with turn.client() as client:
-        look_at_repository(turn, client)
         client.catch_up()
         if client.session and client.is_made() and is_named(client.home):
+            from memtape.tools.keep.facts import facts_of_session
+
             with suppress(BudgetSpent):  # `memtape status` says so.
-                if client.distill(client.session, scope=client.scope, since_us=now_us() - LATE_US).events:
+                if facts_of_session(client.home, client.log, client.session, client.scope):
                     client.catch_up()
     return b""
-
-
-def look_at_repository(turn: HookCall, client: Client) -> None:
-    """Capture the repository's facts about the project where changed."""
-    from memtape.tools.capture.repository import repository_lines
-
-    lines = [] if client.silence() else repository_lines(turn.folder)
-    if lines:
-        scope = client.made_scope()
-        ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
-        known = client.log.known(scope, ids)
-        client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
 
 
 def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:

@@ -2,9 +2,7 @@
 home.
 
 A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is
-still installed, since the exit code of a removal also says that there was nothing to remove. A host without a
-plugin may get a block in the file of instructions that a person names; the exact bytes are recorded for the
-removal.
+still installed, since the exit code of a removal also says that there was nothing to remove.
 
 A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which
 `HOSTS` names: what is ours is taken away, and a file of settings that a person has given a form is only
@@ -27,18 +25,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
-from memtape.tools.agents.errors import homeless
+from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
 from memtape.tools.agents.hosts import HOSTS, Host, SettingsEntry, Words
-from memtape.tools.agents.plugins import (
-    BEGIN,
-    MARKETPLACE,
-    PLUGIN,
-    SCRIPT,
-    instructions,
-    plugin_files,
-    script_hook,
-)  # fmt: skip
+from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SCRIPT, plugin_files, script_hook
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
 from memtape.tools.keep.starting import python_of
 from memtape.tools.keep.wire import FOLDER as SERVING
@@ -216,59 +205,6 @@ def _why(failed: list[HostCommand]) -> str:
     return "\n".join(told)
 
 
-def write_instructions(home: Home, path: Path) -> bool:
-    """Add the block to a file, created if missing; return whether the block is new there.
-
-    Raises `MemtapeError` for a file that cannot be written or is not UTF-8.
-    """
-    path = path.absolute()
-    try:
-        before = path.read_bytes().decode() if path.exists() else ""
-        if BEGIN in before:
-            return False
-        added = "\n" * (bool(before) and not before.endswith("\n")) + "\n" * bool(before) + instructions()
-        _note(home, (read_json(_path(home), dict[str, str]) or {}) | {str(path): added})
-        path.touch()
-        rewrite(path, before + added)
-    except (OSError, UnicodeDecodeError) as error:
-        raise MemtapeError(f"{path} could not be written: {error}.", "Name another file.") from None
-    return True
-
-
-def take_instructions(home: Home) -> Leftovers:
-    """Remove every unchanged block, and a file without anything else; report the edited blocks."""
-    found = Leftovers([], [])
-    rest: dict[str, str] = {}
-    for name, added in (read_json(_path(home), dict[str, str]) or {}).items():
-        path = Path(name)
-        try:
-            text = path.read_bytes().decode()
-        except (OSError, UnicodeDecodeError):  # The file is gone, or another by now.
-            continue
-        if added not in text:
-            if BEGIN in text:
-                found.left.append(f"The block of instructions in {path}: somebody has edited it.")
-                rest[name] = added
-            continue
-        without = text.replace(added, "", 1)
-        rewrite(path, without) if without else path.unlink()
-        found.taken.append(f"The block of instructions from {path}.")
-    _note(home, rest)
-    return found
-
-
-def _note(home: Home, noted: dict[str, str]) -> None:
-    if not noted:
-        _path(home).unlink(missing_ok=True)
-        return
-    make_folder(_path(home).parent)
-    write_whole(_path(home), json.dumps(noted).encode())
-
-
-def _path(home: Home) -> Path:
-    return home.path / "plugins" / "instructions.json"
-
-
 def take_away(home: Home, host: str) -> Leftovers:
     """Remove what a host leaves of Memtape after its own removal."""
     from platformdirs import user_cache_path
@@ -397,7 +333,7 @@ def leave(home: Home) -> Leftovers:
             found.taken.append(f"{GIT_KEY} from the git settings of {common}: the data folder knows it now.")
         else:
             found.left.append(f"{GIT_KEY} in the git settings of {common}, which could not be written.")
-    for folder in (homeless(), home.path / "plugins", home.path / SERVING):
+    for folder in (home.path / "plugins", home.path / SERVING):
         if folder.exists():
             shutil.rmtree(folder, ignore_errors=True)
             found.taken.append(f"{folder}.")

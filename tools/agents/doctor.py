@@ -30,18 +30,15 @@ from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
-from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.page_files import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
-from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
+from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
 from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
-from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
+from memtape.tools.capture.profiles import OF_RUN, keeps_nothing, profile_of, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.log_settings import lifecycle_settings
-from memtape.tools.query.telling import held, lives_told
+from memtape.tools.query.telling import held
 from memtape.tools.recalling import offer
 
 DOCTOR = {"name": "memtape-doctor", "version": "1"}
@@ -116,17 +113,13 @@ def _log(home: Home) -> Finding:
 
 
 def _storing(home: Home) -> Finding:
+    if keeps_nothing(home.path):
+        return Finding("good", f"{profile_of(home.path).told} Nothing else was looked at.")
     lasting = pauses_of(home.path).lasting(now_us())
     told = [OF_RUN] * stores_nothing() + [silence_by(it) for it in lasting]
     if told:
         return Finding("to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
     return Finding("good", "Nothing is paused.")
-
-
-def _profile(home: Home) -> Finding:
-    profile, by = chosen(home.path)
-    seen = f"{profile.name} ({by}). {profile.told}".strip()
-    return Finding("good", seen if profile.keeps else f"{seen} Nothing else was looked at.")
 
 
 def _views(home: Home) -> Finding:
@@ -139,32 +132,6 @@ def _views(home: Home) -> Finding:
     if state.lag > MUCH_LAG and state.projector_pid is None:
         return Finding("to do", seen, "`memtape run --once` folds them.")
     return Finding("good", seen)
-
-
-def _aging(home: Home) -> Finding:
-    with Client(home.path) as client:
-        lives = client.status().lives
-        is_on = bool(lifecycle_settings(client.log)["lifecycle"])
-    seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
-    if not is_on:
-        seen = f"{seen} It is switched off."
-        return Finding("to do", seen, "`memtape admin lifecycle --set lifecycle=true`.")
-    return Finding("good", seen)
-
-
-def _erasures(home: Home) -> Finding:
-    if commands := commands_that_finish(home):
-        seen = f"{many(len(commands), 'erasure')} not finished: files of the home may still hold the text."
-        return Finding("to do", seen, " ".join(f"`{command}` finishes it." for command in commands))
-    return Finding("good", "None was cut short.")
-
-
-def _vault(home: Home) -> Finding:
-    told, mend = zone_problems(home), "Mend the file, save it, and start `memtape run --once`."
-    if not told:
-        return Finding("good", "All that people wrote into the vault was taken.")
-    more = f" And {len(told) - 1:,} more: memtape status." if len(told) > 1 else ""
-    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", mend)
 
 
 def _embedder(home: Home) -> Finding:
@@ -242,20 +209,14 @@ def _errors(home: Home) -> Finding:
         since = " since yesterday" if latest_errors(home.path, 1) else ""
         return Finding("good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
-    places = [folder / ERRORS_NAME for folder in (home.path, homeless())]
-    named = " and ".join(str(place) for place in places if place.exists())
-    return Finding("to do", seen, f"They are shown for a day. All are in {named}.")
+    return Finding("to do", seen, f"They are shown for a day. All are in {home.path / ERRORS_NAME}.")
 
 
 LOOKS: dict[str, Look] = {
-    "profile": _profile,
     "storing": _storing,
     "capture and search": _round_trip,
     "log": _log,
     "views": _views,
-    "vault": _vault,
-    "erasures": _erasures,
-    "aging": _aging,
     "embedder": _embedder,
     "model": _model,
     "MCP server": _server,

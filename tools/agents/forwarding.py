@@ -4,7 +4,7 @@ server.
 It imports the least of the standard library, and nothing of the server. The server is the one for hooks
 (`server`), the process that holds the home's `hook-server.lock`; `start_server` starts it for hooks too.
 Where the server declines a session nothing was read yet, and the command serves by itself: for another
-version or environment, under `hook_server = false`, or where a path is too long for a socket.
+version or environment, or where a path is too long for a socket.
 
 A session outlives its server. After its end another is found or started, and gets the first handshake again,
 and the unanswered requests that only read. Any other is answered with an error, since its outcome is unknown.
@@ -131,13 +131,12 @@ def may_stay(home: Path) -> bool:
         text = Home(home, make=False).settings_path.read_bytes()
     except FileNotFoundError:
         text = b""
-    if b"hook_server" not in text and b"profile" not in text:  # The reader of settings need not be loaded.
+    if b"profile" not in text:  # The reader of settings need not be loaded.
         return named in ("", PROD)
     import msgspec
 
-    settings = msgspec.toml.decode(text)
-    own = settings.get("profile", PROD)
-    return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
+    own = msgspec.toml.decode(text).get("profile", PROD)
+    return named in ("", own) and own != NO_PERSIST
 
 
 def start_server(

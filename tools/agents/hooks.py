@@ -64,7 +64,7 @@ def run(
             if told is not None and told.action == "start":
                 return in_form(HookCall(told, where, data, alone=False), profile_of(where).told)
         return b""
-    if _is_gone(home, f"hook {host}"):
+    if home is not None and not home.is_dir():  # A hook never creates a home again.
         return b""
     try:
         profile_of(where)  # Nothing is done under a name that is none.
@@ -142,7 +142,7 @@ def distill(home: Path | None, place: str) -> None:
     from memtape.tools.agents import afterwards
 
     where = home or default_home()
-    if keeps_nothing(where) or _is_gone(home, "distillation of a flush"):
+    if keeps_nothing(where) or not where.is_dir():
         return
     try:
         os.nice(NICENESS)
@@ -150,15 +150,6 @@ def distill(home: Path | None, place: str) -> None:
         afterwards.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
-
-
-def _is_gone(home: Path | None, where: str) -> bool:
-    """Whether the home of a hook was deleted. A hook never creates a home again."""
-    if home is None or home.is_dir():
-        return False
-    error = MemtapeError("The home of this hook is gone, so that nothing is captured or recalled.")
-    note_error(home, where, error)
-    return True
 
 
 def _work(turn: HookCall) -> bytes:
@@ -172,10 +163,7 @@ def _work(turn: HookCall) -> bytes:
         if action == "retell":  # A compaction takes the context away, which the next prompt is given again.
             start_of(turn.home, client.scope, client.session or "").forget()
         elif action == "start" and turn.alone:
-            from memtape.tools.agents.afterwards import look_at_repository
-
             os.nice(NICENESS)
-            look_at_repository(turn, client)
             client.catch_up()
         elif action == "answer" or turn.alone:
             capture(turn, client, text)

@@ -18,6 +18,8 @@ from memtape.tools.recalling import began, handed_out, handed_start, note_recall
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
 MOST = 4
+MOST_CHARS = 1_300
+"""Maximum of all told memories; fewer than 400 tokens."""
 TEXT_CHARS, MARK_CHARS = 400, 200
 
 
@@ -33,7 +35,7 @@ def offer_memories(client: Client, prompt: str) -> HookOffer:
     settings = local_settings(client.home)
     if not settings.prompt_recall:
         return HookOffer()
-    text, answer = offered(client, prompt, client.session or "", settings.prompt_recall_chars)
+    text, answer = offered(client, prompt, client.session or "")
     if not answer.results:
         return HookOffer()
     tokens = CHARACTERS.count(text)  # A vocabulary takes longer to load than a prompt should wait.
@@ -41,8 +43,8 @@ def offer_memories(client: Client, prompt: str) -> HookOffer:
     return HookOffer(text, note, lambda client: handed_out(client, prompt, answer, tokens))
 
 
-def offered(client: Client, prompt: str, session: str, budget_chars: int) -> tuple[str, Answer]:
-    """Return the sure memories for a prompt as text of at most `budget_chars`, and the answer with them.
+def offered(client: Client, prompt: str, session: str) -> tuple[str, Answer]:
+    """Return the sure memories for a prompt as text of at most `MOST_CHARS`, and the answer with them.
 
     Both are empty where no memory is sure.
     """
@@ -55,7 +57,7 @@ def offered(client: Client, prompt: str, session: str, budget_chars: int) -> tup
         who, day = told_who(result.actor, result.origin), told_day(result.at, now)
         about = ", ".join(filter(None, (who, day, *marks)))
         line = f"- {one_line(result.text, TEXT_CHARS)}{f' [{about}]' if about else ''}"
-        if sum(map(len, lines)) + len(line) + len(lines) > budget_chars:
+        if sum(map(len, lines)) + len(line) + len(lines) > MOST_CHARS:
             break
         lines.append(line)
     shown = msgspec.structs.replace(answer, results=answer.results[: len(lines) - 1])

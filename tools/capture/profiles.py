@@ -72,8 +72,8 @@ PROFILES = {
 }
 
 
-def chosen(home: Path, named: str | None = None) -> tuple[Profile, str]:
-    """Return the profile in effect for a home in this process, and what named it; `named` goes first.
+def profile_of(home: Path, named: str | None = None) -> Profile:
+    """Return the profile in effect for a home in this process; `named` goes first.
 
     Raises `MemtapeError` for an unknown name and for unreadable settings.
     """
@@ -88,12 +88,7 @@ def chosen(home: Path, named: str | None = None) -> tuple[Profile, str]:
     if name not in PROFILES:
         profiles = f"The profiles are {', '.join(PROFILES)}."
         raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", profiles)
-    return PROFILES[name], by
-
-
-def profile_of(home: Path, named: str | None = None) -> Profile:
-    """Return the profile in effect for a home in this process. Raises the errors of `chosen`."""
-    return chosen(home, named)[0]
+    return PROFILES[name]
 
 
 def keeps_nothing(home: Path) -> bool:

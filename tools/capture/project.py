@@ -283,17 +283,6 @@ def set_apart(folder: Path, home: Home) -> Adopted:
     return adopt(folder, home, _new_scope(_redactor(home).name(folder.name), None))
 
 
-def once_elsewhere(folder: Path, home: Home) -> list[str]:
-    """Return possible former folders of a folder without a scope: missing ones of its name, or beside it.
-
-    A repository may also have been the same folder outside git.
-    """
-    place, known = _place_of(folder), map(Path, _read(home.folders_path))
-    alike = [path for path in known if path.name == place.name or path.parent == place.parent]
-    found = [path for path in alike if path == place or not path.is_dir()]
-    return [str(path) for path in sorted(found, key=lambda path: (path.name != place.name, path))]
-
-
 def folders_known(home: Home) -> dict[str, str]:
     """Return the folder of each scope known on this machine: a repository, or a folder outside git."""
     known = repositories_of(home).items()

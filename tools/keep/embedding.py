@@ -13,7 +13,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -57,8 +56,6 @@ NO_FOLDS = -1
 """The cosine by which nothing folds, see `fold_cosine_hundredths`."""
 TEXTS_PER_S = 70
 """So many texts get a vector from MiniLM on one core."""
-SUPPLIES = Path("/sys/class/power_supply")
-"""Where Linux has a folder for each supply of power."""
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
@@ -107,12 +104,6 @@ class Embedding(Worker):
         self._opened: _Opened | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
-        self._serves = False
-
-    def serve(self) -> None:
-        """See `Worker.serve`. On a battery nothing is embedded behind people's backs."""
-        self._serves = True
-        super().serve()
 
     def catch_up(self) -> None:
         """Embed the waiting texts, and let a complete embedder take over; `done` counts the tried texts.
@@ -123,9 +114,6 @@ class Embedding(Worker):
         while not self.stopping.is_set():
             queue, then = self._prepare()  # Each time, since somebody may have changed it meanwhile.
             if queue is None:
-                return
-            if self._serves and is_on_battery():
-                self.note("The machine runs on its battery: texts get their vectors when it does not.")
                 return
             queue.look()
             if queue.waiting:
@@ -302,16 +290,6 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
             if target is not None and target.model == name:  # It does not answer now, and will some time.
                 return options
     return None
-
-
-def is_on_battery(supplies: Path = SUPPLIES) -> bool:
-    """Return whether a battery is being discharged and no mains is on; False if the system does not say."""
-    told: dict[str, None] = {}
-    for place in supplies.glob("*"):
-        with suppress(OSError):
-            name = "online" if (kind := (place / "type").read_text().strip()) == "Mains" else "status"
-            told[f"{kind} {(place / name).read_text().strip()}"] = None
-    return "Battery Discharging" in told and "Mains 1" not in told
 
 
 class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):

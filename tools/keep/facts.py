@@ -6,27 +6,24 @@ A conversation and an answer are data: whatever either says, only facts of the l
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
-from memtape.flows.workers.distill import Window, WindowAnswer, fact_id
+from memtape.flows.workers.distill import LATE_US, Talk, Window, distill, fact_id
 from memtape.flows.workers.turns import event_beside, fact_beside
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
+from memtape.schemas.log import Log
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import Outcome, count_window
-from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.marks import AskedWindows, Outcome, count_window
 from memtape.state.text.statements import IMPORTANCE, Label
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.models import author, listed_in, model_for, prompt_about, without_thoughts
+from memtape.tools.keep.models import author, listed_in, model_for, prompt_about
 
 LIMIT_S = 60.0
-GATE_LIMIT_S = 2.0
 MOST, MOST_CHARS = 12, 300
 """The prompt asks for no more facts, and for half of the length."""
 LEAST_CONFIDENCE = 50
@@ -35,8 +32,6 @@ LONG_TURN_CHARS = 4_000
 """Of a longer turn its beginning and its end are asked about, half of it each."""
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
 """The categories of statements: both are found by the same tags. Any other category becomes a fact."""
-
-_NO = re.compile(r"\A\W*no(?:ne)?\b", re.IGNORECASE)
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -56,13 +51,13 @@ class FactAsker:
         self._limit_s = limit_s
         self._redactor = Redactor(home)
 
-    def __call__(self, window: Window, number: int) -> WindowAnswer:
-        """Return the captures of a window, or the problem of the answer.
+    def __call__(self, window: Window) -> list[Event] | None:
+        """Return the captures of a window, None for an answer that is late or cannot be used.
 
         Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
         try:
-            outcome, events = self.ask(window, number)
+            outcome, events = self.ask(window)
         except BudgetSpent:
             raise
         except MemtapeError as error:
@@ -70,15 +65,13 @@ class FactAsker:
             count_window(self._home, outcomes.get(type(error), "error"), now_us())
             if type(error) not in outcomes:
                 raise
-            return WindowAnswer([], str(error))
+            return None
         count_window(self._home, outcome, now_us())
-        return WindowAnswer(events)
+        return events
 
-    def ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
+    def ask(self, window: Window) -> tuple[Outcome, list[Event]]:
         """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
         talk = "\n\n".join(f"[{number}] {_read(turn)}" for number, turn in enumerate(window, 1))
-        if not self._is_worth_it(talk):
-            return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
             raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
@@ -89,23 +82,19 @@ class FactAsker:
             texts = [self._redactor.text(fact.text) for fact in found]
         actor, made = author(model, self._redactor), list[Event]()
         for place, (fact, text) in enumerate(zip(found, texts, strict=True)):
-            event = _captured(window, number, place, msgspec.structs.replace(fact, text=text))
+            event = _captured(window, place, msgspec.structs.replace(fact, text=text))
             made.append(self._redactor.event(msgspec.structs.replace(event, actor=actor)))
         return ("kept" if made else "nothing"), made
 
-    def _is_worth_it(self, talk: str) -> bool:
-        """Ask the gatekeeper model, if configured. A failed or late answer lets the text pass."""
-        gate = local_settings(self._home).model.gate
-        if not gate.model and not gate.command:
-            return True
-        try:
-            model = model_for(self._home, "gate")
-            answer = "" if model is None else model.answer(prompt_about("gate", talk), GATE_LIMIT_S)
-            return not _NO.search(without_thoughts(answer))
-        except BudgetSpent:
-            raise
-        except MemtapeError:
-            return True
+
+def facts_of_session(home: Home, log: Log, session: str, scope: str) -> list[Event]:
+    """Have the model take facts from a session's talk of the last day, whatever ended, and return them.
+
+    Raises `MemtapeError` without a usable model.
+    """
+    since = now_us() - LATE_US
+    is_wanted = lambda event: event.session == session and event.at >= since  # noqa: E731
+    return distill(Talk(log, AskedWindows(home), FactAsker(home), now_us, is_wanted), scope)
 
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
@@ -130,14 +119,14 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
     return [fact for fact in kept.values() if fact.confidence >= LEAST_CONFIDENCE][:MOST]
 
 
-def _captured(window: Window, number: int, place: int, fact: Fact) -> Event:
+def _captured(window: Window, place: int, fact: Fact) -> Event:
     turn = window[fact.message - 1]
     category = next(label for label in CATEGORIES if label == fact.category)
     confidence = int(fact.confidence)
     tags = DISTILLED_TAG, category, f"confidence:{confidence}"
     body = fact_beside(turn, fact.text, tags, IMPORTANCE[category] * confidence // 100)
     refs, sent = tuple(each.id for each in window), max(now_us(), *(each.sent for each in window))
-    return event_beside(turn, "captured", fact_id(window, number, place), body, refs, sent)
+    return event_beside(turn, "captured", fact_id(window, place), body, refs, sent)
 
 
 def _read(turn: Event) -> str:

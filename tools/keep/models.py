@@ -91,7 +91,7 @@ def about(what: str, task: str, text: str, then: str) -> str:
     return wrap(_prompts()["about"]["task"].format(mark=mark, what=what, task=task, text=text, then=then))
 
 
-def prompt_about(step: Literal["consolidate", "extract", "gate"], text: str) -> str:
+def prompt_about(step: Literal["consolidate", "extract"], text: str) -> str:
     """Return the prompt of a step in `prompts.toml` about a text."""
     return about(text=text, **_prompts()[step])
 

@@ -2,8 +2,7 @@
 
 Files are read before pages are written. A file is compared with Memtape's last version of it: only the
 person's changes are appended. All changes of a file are appended at once, under ids derived from its content;
-after that the file may be replaced. Unusable files are kept beside, and reported. Files of an imported folder
-make their events here too (`PageEvents`, `changes_of`).
+after that the file may be replaced. Unusable files are kept beside, and reported.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.states import state_at
 
@@ -49,33 +48,6 @@ TAKEN_NAME = "its name would be {slug}.md, which something has; give it another 
 Links = tuple[tuple[str, str], ...]
 PageChange = tuple[Edited, tuple[Linked, ...]]
 """An edit, and the links that were made or ended."""
-
-
-class PageEvents:
-    """Makes the events of files of pages, from one source, in a scope."""
-
-    def __init__(self, writer: Writer, scope: str, source: str) -> None:
-        self._writer, self._scope, self._source = writer, scope, source
-
-    def captured(self, text: str, slug: str, native: str, modified_ns: int) -> Event:
-        """Return the capture of a page's text. Raises `InvalidEvent` and `Denied`."""
-        at = min(modified_ns // 1_000, now_us())
-        path = slug if slug not in ("", ROOT) else None
-        line = Line(text=text, kind="page", path=path, source=self._source, native_id=native,
-                    scope=self._scope, at=at)  # fmt: skip
-        (event,) = self._writer.events_of(line, {})
-        check_admissible(event)
-        return event
-
-    def made(self, body: Edited | Linked, native: str) -> Event | None:
-        """Return the event of an edit or a link, None for an edit of nothing. Raises `InvalidEvent`."""
-        if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
-            return None
-        type, refs = ("edited", refs_of_edit(body)) if isinstance(body, Edited) else ("linked", ())
-        id = derived_id(type, self._scope, self._source, native)
-        event = self._writer.made(type, body, self._scope, refs, id)
-        check_admissible(event)
-        return event
 
 
 def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageChange:
@@ -164,7 +136,6 @@ class TreeFiles(EditedFiles):
         super().__init__(worker, home, log, scope, stamps, TREE_FOLDER)
         self._number = partition_of(scope, log.partitions)
         self._known = self._files.known()
-        self._events = PageEvents(self._writer, scope, SOURCE)
         self._again = False
 
     def _read(self, path: str, page: PageBytes, before: PageNote | None) -> dict[str, PageNote]:
@@ -306,7 +277,11 @@ class TreeFiles(EditedFiles):
     def _captured(self, edit: PageEdit, text: str, slug: str, native: str) -> Event | None:
         """Return the capture of a text, None for a text unfit for the log."""
         try:
-            event = self._events.captured(text, slug, native, edit.stamp[2])
+            at, path = min(edit.stamp[2] // 1_000, now_us()), slug if slug != ROOT else None
+            line = Line(text=text, kind="page", path=path, source=SOURCE, native_id=native,
+                        scope=self._scope, at=at)  # fmt: skip
+            (event,) = self._writer.events_of(line, {})
+            check_admissible(event)
         except (InvalidEvent, Denied) as error:
             hint = getattr(error, "hint", "")
             edit.problems.append(f"its text was not taken: {one_line(str(error))} {hint}".strip())
@@ -322,13 +297,19 @@ class TreeFiles(EditedFiles):
             if why := self._refused(body):
                 edit.problems.append(why)
                 continue
+            if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
+                continue
             by = "by" if isinstance(body, Edited) and body.by is not None else ""
             of = f"{bodies[0].id}#{edit.slug}#{self._offset}#{_digest(edit.data)}#{number}#{by}"
             try:
-                events.append(self._events.made(body, of))
+                type, refs = ("edited", refs_of_edit(body)) if isinstance(body, Edited) else ("linked", ())
+                id = derived_id(type, self._scope, SOURCE, of)
+                event = self._writer.made(type, body, self._scope, refs, id)
+                check_admissible(event)
+                events.append(event)
             except InvalidEvent as error:
                 edit.problems.append(one_line(str(error)))
-        return [event for event in events if event is not None]
+        return events
 
     def _refused(self, body: Edited | Linked) -> str:
         """Return why an edit or a link may not be made, nothing where it may."""

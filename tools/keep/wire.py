@@ -30,7 +30,7 @@ MAX_ADDRESS_BYTES = 100
 MAX_LINE_BYTES = 1024 * 1024
 DECLINED = b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")
-NAMES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+NAMES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME")
 _OF_GIT = ("ASKPASS", "EDITOR", "PAGER", "SEQUENCE_EDITOR", "TERMINAL_PROMPT")
 OTHERS_NAMES = ("MEMTAPE_HOME", *(f"GIT_{name}" for name in _OF_GIT))
 """The home is named in the caller's own words, and the rest is for people at a terminal."""

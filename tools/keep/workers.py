@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock, Commits
@@ -16,12 +17,12 @@ from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
+from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.profiles import silence_of
-from memtape.tools.capture.project import repositories_of
-from memtape.tools.capture.repository import last_commit
+from memtape.tools.capture.project import git, repositories_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
@@ -84,6 +85,15 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
     return Consolidation(log, on_note, marks, partial(scope_alone, home, log), consolidator(home), now_us)
+
+
+def last_commit(folder: str) -> int | None:
+    """Return the time of the last commit on any branch, in microseconds; None without commits.
+
+    `folder` is any folder in the repository, its git folder too.
+    """
+    said = git(Path(folder), "log", "-1", "--branches", "--format=%ct")
+    return int(said) * US_PER_S if said and said.isdecimal() else None
 
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:

@@ -1,4 +1,4 @@
-"""Measures retrievers and hooks on a corpus of conversations, through the ordinary pipeline in a home that is
+"""Measures retrievers on a corpus of conversations, through the ordinary pipeline in a home that is
 thrown away. Each conversation is the memory of a scope of its own. `state/ranking/evaluation.py` has the
 measures.
 """
@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
@@ -25,7 +24,7 @@ from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.index.vectors import TextVectors, text_vectors
-from memtape.state.ranking.evaluation import EvaluatedQuestion, PromptContext, given_summary, summary
+from memtape.state.ranking.evaluation import EvaluatedQuestion, summary
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
@@ -33,9 +32,7 @@ from memtape.tools.measure.comparing import MOST, Ask, asks_of
 from memtape.tools.measure.corpus import Conversation, read_corpus
 from memtape.tools.query.found import ScopeTexts
 from memtape.tools.query.plan import SearchQuery
-from memtape.tools.query.results import Answer
 from memtape.tools.query.retrieval import Retriever
-from memtape.tools.query.telling import tokenizer
 
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
 
@@ -76,16 +73,6 @@ class EmbedderVectors:
                 self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
             self._on_phase("embedding", start + len(batch), len(missing))
         return text_vectors(np.stack([self._texts[text] for text in texts])) if texts else None
-
-
-Offered = Callable[[Client, str], tuple[str, Answer]]
-"""Gives what a hook adds to a prompt, as text, and the answer that it shows."""
-
-Prompt = tuple[str, str, tuple[str, ...]]
-"""The set of a prompt, its text, and the native ids of the turns with the answer."""
-
-FOREIGN = Path(__file__).with_name("foreign_prompts.json")
-ANSWERED, UNANSWERED, OTHERS, TALK = "answerable", "unanswerable", "other conversations", "foreign talk"
 
 
 def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
@@ -179,66 +166,3 @@ def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
 
 def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:
     return np.frombuffer(quantised(vector), dtype="<i2").astype(np.int16)
-
-
-def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase) -> dict[str, Any]:
-    """Hand every prompt to `offered` and return what it gave, by set, in all and by conversation.
-
-    The sets are the questions that a conversation answers, with their evidence, those that it does not,
-    prompts of our own (`foreign_prompts.json`), the questions that other conversations of the file answer,
-    and what the people of a `foreign` corpus say and ask. Raises `MemtapeError`.
-    """
-    conversations, talk = read_corpus(path), list[str]()
-    for other in () if foreign is None else read_corpus(foreign):
-        talk += [line.text for line in other.lines if line.origin == "user"]
-        talk += [question.text for question in other.questions]
-    count = tokenizer()
-    measured: dict[str, list[tuple[str, PromptContext]]] = {}
-    asked = [_prompts(conversation, conversations, talk) for conversation in conversations]
-    total, done = sum(map(len, asked)), 0
-    with filled(conversations, on_phase) as (home, log):
-        for conversation, prompts in zip(conversations, asked, strict=True):
-            client = Client(home, scope=conversation.scope, log=log)
-            made = ((line, client.events_of(line, {})) for line in conversation.lines)
-            native = {event.id: line.native_id for line, events in made for event in events}
-            for of, prompt, evidence in prompts:
-                text, answer = offered(client, prompt)
-                found = any(native.get(result.id) in evidence for result in answer.results)
-                given = PromptContext(count.count(text) if text else 0, found)
-                measured.setdefault(of, []).append((conversation.name, given))
-                done += 1
-                if not done % 100 or done == total:
-                    on_phase("asking", done, total)
-    return {
-        "turns": sum(len(conversation.lines) for conversation in conversations),
-        "missing_evidence": conversations.missing,
-        "notes": list(conversations.notes),
-        "tokenizer": count.name,
-        "sets": {of: given_summary([given for _, given in its]) for of, its in measured.items()},
-        "by_conversation": {
-            conversation.name: {
-                of: given_summary(here)
-                for of, its in measured.items()
-                if (here := [given for name, given in its if name == conversation.name])
-            }
-            for conversation in conversations
-        },
-    }
-
-
-def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[Prompt]:
-    own = [
-        (ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
-        for question in conversation.questions
-        if question.evidence or not question.answered
-    ]
-    ours = orjson.loads(FOREIGN.read_bytes())
-    written = [(f"foreign, {kind}", text, ()) for kind in ("coding", "everyday") for text in ours[kind]]
-    others = [
-        (OTHERS, question.text, ())
-        for other in every
-        if other is not conversation
-        for question in other.questions
-        if question.answered
-    ]
-    return [*own, *written, *others, *((TALK, text, ()) for text in talk)]

@@ -49,7 +49,6 @@ HEADINGS: dict[Section, str] = {
     "goal": "Goal",
     "plan": "Plan",
     "left": "Where we were",
-    "repository": "The repository",
     "facts": "What holds",
     "tasks": "Open",
     "journal": "Lately",

@@ -152,20 +152,12 @@ def connect(
         bool,
         said("Show the commands and files, and do nothing.", option="--print"),
     ] = False,
-    instructions: Annotated[
-        str | None,
-        said(
-            "Also add a block that tells an agent of its memory to this file, such as AGENTS.md.",
-            path="new",
-        ),
-    ] = None,
 ) -> Output:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
         memtape agents connect claude
         memtape agents connect codex --print
         memtape agents connect mcp
-        memtape agents connect mcp --instructions AGENTS.md
 
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
     disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
@@ -177,9 +169,6 @@ def connect(
         done = _shown(folder, host)
     else:
         done = Connection(host=host, ran=[shlex.join(step.args) for step in connecting.connect(folder, host)])
-    if instructions is not None and not only_print:  # Last: a host that cannot be connected leaves none.
-        added = connecting.write_instructions(Home(home), Path(instructions))
-        say(f"A block of instructions {'was added to' if added else 'is in'} {instructions}.", err=True)
     yield done
     if done.host:
         about = HOSTS[done.host]
@@ -189,8 +178,7 @@ def connect(
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
         yield f"# The command of the server\n{done.command}\n"
-        told = done.instructions.rstrip()
-        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{told}"
+        yield f"# For AGENTS.md or the like\n{done.instructions.rstrip()}"
     else:
         place = connecting.plugin_folder(Home(home, make=False), host)
         yield from (f"# {place / path}\n{text}" for path, text in done.files.items())
@@ -232,7 +220,7 @@ def _meaning_told(home: Home) -> str:
 
 def disconnect(
     home: Path,
-    host: Annotated[str | None, said("The host.", argument=True, choices=CHOICES)] = None,
+    host: Annotated[str | None, said("The host.", argument=True, choices=tuple(HOSTS))] = None,
     every: Annotated[
         bool, said("Every host, scopes in repositories, and what runs by itself.", option="--all")
     ] = False,
@@ -247,11 +235,11 @@ def disconnect(
     """
     if every == (host is not None):
         raise InvalidUse("Name one host, or --all.")
-    from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
+    from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave
     from memtape.tools.agents.connecting import disconnect as remove
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
-    for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:
+    for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else (str(host),):
         try:
             steps, left = remove(folder, name)
         except MemtapeError as error:
@@ -262,8 +250,6 @@ def disconnect(
             continue
         ran.append({"host": name, "ran": [shlex.join(step.args) for step in steps]})
         found = found.with_all_of(left)
-    if every or host == GENERIC:
-        found = found.with_all_of(take_instructions(folder))
     if every and not failed:
         found = found.with_all_of(leave(folder))
     told = Disconnection(hosts=ran, **found._asdict(), data=str(folder.path.absolute()))

@@ -23,7 +23,7 @@ from memtape.tools.doors.terminal import progress, say, say_all, some
 from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import Asks, Failure, Offer, Output, Share, Tags, Text, Verb, people, rare, said
-from memtape.tools.verbs.lines import capture_notes, decoded, say_where_it_was
+from memtape.tools.verbs.lines import capture_notes, decoded
 from memtape.tools.world import World
 
 MAX_DOCUMENT_CHARS = 1024 * 1024
@@ -174,7 +174,6 @@ def use(
 
 def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     """Take a text, a file or stdin; stdin and a .jsonl file may be many captures."""
-    say_where_it_was(world)
     check_storing(world.home.path, lambda: world.scope)
     path, text = None if asked.file is None else Path(asked.file), asked.text or None
     if path is not None:

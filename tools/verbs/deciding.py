@@ -16,7 +16,6 @@ from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
-    REPOSITORY_TAG,
     STATED_TAG,
     Body,
     Forgotten,
@@ -168,7 +167,7 @@ def update(world: World, id: Id, text: Annotated[str, Meta(description="What is 
     id, scope, memory = _trusted(world, id)
     spoken = scope.captures.body(scope.captures.by_seq[max(memory.canonical, memory.birth)])
     # Tags about the origin of a text do not apply to another text.
-    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
     tags = () if spoken.tags and spoken.tags[0] in made else spoken.tags
     receipt = world.capture(text, spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
     # It may say the same in other words: then it speaks for the memory, and nothing was replaced.

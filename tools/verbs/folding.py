@@ -1,4 +1,4 @@
-"""Memories of memories: the embedder that decides, folding anew, passes over what is alike, facts of talk."""
+"""Memories of memories: the embedder that decides, folding anew, passes over what is alike."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ from msgspec import Meta
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
-from memtape.schemas.events import Captured, Event
-from memtape.schemas.times import MIN_TIME_US
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
-from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import is_asked, say
-from memtape.tools.verb import Failure, Output, Verb, inside, said
+from memtape.tools.verb import Failure, Output, Verb, said
 
 if TYPE_CHECKING:
-    from memtape.flows.workers.distill import Distilled
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedding import EmbedderState, Refolded
     from memtape.tools.world import World
@@ -235,15 +231,6 @@ class ConsolidationReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: list[str]
 
 
-class DistillationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts that a model took from a session, and what it was asked."""
-
-    turns: int
-    asked: int
-    facts: list[dict[str, Any]]
-    problems: list[str]
-
-
 def consolidate(
     world: World,
     dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False,
@@ -269,38 +256,6 @@ def consolidate(
 
     looking, place = partial(world.on_phase, "looking"), (world.home, world.log, world.scope)
     return consolidate_scope(*place, dry_run=dry_run, at_once=at_once, on_cluster=looking)
-
-
-def distill(
-    world: World,
-    session: str,
-    again: Annotated[
-        bool,
-        said("Ask about everything again, and add what is said beside what there is."),
-    ] = False,
-    scope: Annotated[str | None, inside("Only in this scope.")] = None,
-    since_us: Annotated[int, inside("Only turns since a time, in microseconds.")] = MIN_TIME_US,
-) -> Distilled:
-    """Have the model that you named take facts from a session of any age.
-
-        memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55
-
-    SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about messages
-    without a usable answer so far; its facts are trusted less than anybody's words, and are erased with their
-    messages. Exits 1 where an answer could not be used.
-
-    Raises `MemtapeError` without a usable model.
-    """
-    check_kept(world.home, "What a model is asked")
-    from memtape.flows.workers.distill import Talk, distill
-    from memtape.sinks.home.marks import AskedWindows
-    from memtape.tools.keep.facts import FactAsker
-
-    def is_wanted(event: Event) -> bool:
-        return event.session == session and event.at >= since_us
-
-    talk = Talk(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, is_wanted)
-    return distill(talk, scope, again=again, on_window=partial(world.on_phase, "asking"))
 
 
 def _pass_shell(world: World, asked: Any) -> Output:
@@ -340,30 +295,6 @@ def _pass_shell(world: World, asked: Any) -> Output:
         say(f"Not decided: {problem}", err=True)
 
 
-def _facts_shell(world: World, asked: Any) -> Output:
-    from memtape.tools.keep.models import is_named
-
-    if not is_named(world.home):
-        hint = "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL."
-        raise MemtapeError("No model is named.", hint)
-    done = distill(world, asked.session, asked.again)
-    if not done.turns:
-        raise MemtapeError(
-            f"Nothing was said in a session {asked.session}.",
-            "`memtape show ID` prints the session of what a search found.",
-        )
-    facts = [(event, event.body) for event in done.events if isinstance(event.body, Captured)]
-    told = [{"id": it.id, "scope": it.scope, "tags": body.tags, "text": body.text} for it, body in facts]
-    report = DistillationReport(turns=done.turns, asked=done.asked, facts=told, problems=list(done.problems))
-    yield Failure(report) if done.problems else report
-    for _, body in facts:
-        yield f"  {', '.join(body.tags[1:])}: {body.text}"
-    new = many(len(facts), "new fact")
-    yield f"Asked {many(done.asked, 'time')} about {many(done.turns, 'message')}: {new}."
-    for problem in done.problems:
-        say(f"Not answered: {problem} The same command asks again.", err=True)
-
-
 VERBS = (
     Verb("admin embedder status", embedder, lines=embedder_lines, at="home"),
     Verb("admin embedder set", set_embedder, answers="EmbedderState", effect="adds", at="home"),
@@ -371,5 +302,4 @@ VERBS = (
     Verb("admin embedder rollback", rollback, lines=embedder_lines, effect="adds", at="home"),
     Verb("admin refold", refold, lines=_refold_lines, effect="adds", at="home"),
     Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_pass_shell, effect="adds"),
-    Verb("admin distill", distill, answers=DistillationReport, shell=_facts_shell, effect="adds", at="home"),
 )

@@ -1,4 +1,4 @@
-"""Import other programs' history, once or as it grows, and folders as pages of the tree."""
+"""Import other programs' history, once or as it grows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
 from memtape.schemas.log import Log
@@ -53,7 +53,6 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
 
         memtape import --all --dry-run
         memtape import --watch
-        memtape import docs --as pages
         memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
         memtape import handbook.pdf
 
@@ -63,9 +62,7 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
     everything else to that of this folder. Importing again adds nothing.
 
     Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns
-    stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With
-    --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links; a
-    changed file is the next version of its page, and none is withdrawn.
+    stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be away.
 
     With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or
     50 messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a
@@ -94,45 +91,6 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
     yield Failure(summary) if summary.nothing_read else summary
     _print_summary(summary)
     yield from filter(None, notes)
-
-
-def import_pages(
-    home: Path,
-    paths: Paths,
-    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")],
-    dry_run: Annotated[bool, said("Only say what would be taken.")] = False,
-    scope: Scope = None,
-) -> Output:
-    """Take each folder in as pages of the tree."""
-    from memtape.tools.capture.profiles import check_storing
-    from memtape.tools.importing.page_folder import PageFolder
-
-    if not dry_run:
-        check_storing(home, None)
-    named = list(dict.fromkeys(map(Path, paths)))
-    for path in named:
-        if not path.is_dir():
-            raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
-    with Client(home, scope=_project(scope), origin="user") as speaker:
-        speaker.session = None
-        with _away_told(lambda: 0):
-            speaker.log.ends()
-        with speaker.home.lock("imports"):
-            folders = [PageFolder(speaker, path, dry_run=dry_run) for path in named]
-            with progress(sum(folder.files for folder in folders), "Importing") as bar:
-                taken = [folder.take(bar.update) for folder in folders]
-    yield taken
-    for it in taken:
-        verb = "Would take" if it.dry_run else "Took"
-        yield (
-            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below "
-            f"{it.top} in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, "
-            f"{it.waiting:,} to no page yet."
-        )
-        _print_problems(it.problems, len(it.problems))
-        if it.gone:
-            gone = many(len(it.gone), "page has", "pages have")
-            yield f"{gone} no file any more, and stay: {', '.join(it.gone[:5])}"
 
 
 def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
@@ -283,6 +241,5 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
 
 VERBS = (
     Verb("import", import_files, answers="ImportSummary", effect="adds", at="folder"),
-    Verb("import --as", import_pages, answers=list[Any], listed="folders", effect="adds", at="folder"),
     Verb("import --watch", watch, answers=dict, effect="adds", at="folder"),
 )

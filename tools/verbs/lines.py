@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtape.schemas.errors import MemtapeError
@@ -39,7 +37,6 @@ TOLD_PLACES: dict[Place, str] = {
     "archived": "into the archive",
     "purged": "out of the views",
 }
-SHOWN_FOLDERS = 3
 
 
 def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
@@ -70,19 +67,6 @@ def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[
         yield f"    {one_line(it.text, TEXT_CHARS)}"
     if not found:
         yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
-
-
-def say_where_it_was(world: World) -> None:
-    """For a folder without memory, print the folders that may be its earlier place, and the next step."""
-    if world.is_made():
-        return
-    from memtape.tools.capture.project import once_elsewhere
-
-    for folder in once_elsewhere(Path.cwd(), world.home)[:SHOWN_FOLDERS]:
-        say(
-            f"If this was {folder}, `memtape project adopt {shlex.quote(folder)}` brings its memory here.",
-            err=True,
-        )
 
 
 def say_lag(world: World, lag: int, what: str) -> None:

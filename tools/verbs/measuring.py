@@ -12,7 +12,6 @@ from msgspec import Meta
 from memtape.schemas.embedding import CHOICES
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import Lane, State
-from memtape.schemas.placeholders import head_of
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
@@ -44,7 +43,6 @@ def evaluate(
 
         memtape admin eval locomo10.json --retriever bm25 --retriever memtape
         memtape admin eval locomo10.json --embedder floor --without sparse --json
-        memtape admin eval locomo10.json --inject
 
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
     "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
@@ -64,32 +62,10 @@ def evaluate(
         raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
     names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
     with phases() as update:
-        return _noted(evaluate(Path(file), list(dict.fromkeys(names)), opened, update))
-
-
-def _noted(measured: dict[str, Any]) -> dict[str, Any]:
+        measured = evaluate(Path(file), list(dict.fromkeys(names)), opened, update)
     for note in measured["notes"]:
         say(note, err=True)
     return measured
-
-
-def inject(
-    home: Path,
-    file: Annotated[str, said("The file of questions.", path="file")],
-    foreign: Annotated[
-        str | None,
-        said("With --inject: another file, of which nothing should be added.", path="file"),
-    ] = None,
-) -> dict[str, Any]:
-    """Measure what a hook adds to prompts instead."""
-    from memtape.tools.agents.offering import PROMPT_CHARS, offered
-    from memtape.tools.measure.evaluating import inject
-
-    chars = local_settings(Home(home)).prompt_recall_chars
-    other = None if foreign is None else Path(foreign)
-    with phases() as update:
-        offer = lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars)  # noqa: E731
-        return _noted(inject(Path(file), other, offer, update))
 
 
 def compare(
@@ -174,17 +150,6 @@ def _eval_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator
         yield f"  {name:<26} p50 {latency['p50']:.1f}  p95 {latency['p95']:.1f}"
 
 
-def _inject_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
-    turns = many(measured["turns"], "turn")
-    yield f"{turns}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
-    heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
-    yield f"{'':<22}" + "".join(f"{head:>15}" for head in heads)
-    for name, its in measured["sets"].items():
-        evidence = f"{its['with_evidence']:.1%}" if "answer" in name else ""
-        cells = (f"{its['prompts']:,}", f"{its['given']:.1%}", evidence, *map(str, its["tokens"].values()))
-        yield f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells)
-
-
 def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterator[str]:
     """Yield the tables: overlap with the returned results, recall of the used ones, the gain of each lane."""
     searches = many(told["recalls"], "search", "searches")
@@ -241,7 +206,6 @@ def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
 
 VERBS = (
     Verb("admin eval", evaluate, lines=_eval_lines, at="folder"),
-    Verb("admin eval --inject", inject, lines=_inject_lines, at="folder"),
     Verb("admin compare", compare, lines=_compare_lines),
     Verb("admin compare --shadow", compare_shadows, lines=_shadow_lines),
     Verb("admin retriever list", retrievers, lines=_state_lines, at="home"),

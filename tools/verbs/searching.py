@@ -25,7 +25,7 @@ from memtape.tools.query.plan import shortened
 from memtape.tools.query.telling import WORDING_CHARS, other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
-from memtape.tools.verbs.lines import latest_lines, say_where_it_was
+from memtape.tools.verbs.lines import latest_lines
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Event, Recalled
@@ -228,7 +228,6 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
             elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
             then = "`memtape capture` and `memtape import` add to it"
             yield f"{told_scope(world.scope)} holds nothing yet. {then}; {elsewhere}"
-        say_where_it_was(world)
     if answer.next is not None:
         say(f"For more, the same with --cursor {answer.next}", err=True)
     for note in (*answer.warnings, *filter(None, [answer.note])):
@@ -411,7 +410,6 @@ def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[
     if archive is not None and (archive.counts or archive.purged):
         why = "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     say(why, err=True)
-    say_where_it_was(world)
 
 
 def _tell_context(world: World, asked: Any, found: ProjectContext) -> str:
