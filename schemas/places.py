@@ -85,7 +85,6 @@ def zone_path(source: str | None, origin: Origin) -> str | None:
 
 ESSENTIALS, THREADS, RECENT = "essentials.md", "threads.md", "recent.md"
 BUFFER, ARCHIVE = "buffer.md", "archive.md"
-PEOPLE_PAGES, PROJECT_PAGES = "people", "projects"
-"""The standing pages of a scope (`state/views/standing_pages.py`), and folders of people and projects."""
+"""The standing pages of a scope (`state/views/standing_pages.py`)."""
 LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
 """The most characters of each standing page."""

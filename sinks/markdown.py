@@ -61,7 +61,7 @@ def standing(page: StandingPage) -> str:
     chosen: dict[str, list[str]] = {section: [] for section in page.sections}
     left_out = page.more
     for line in page.lines:
-        written = _line(page, line)
+        written = _line(line)
         cost = len(written) + (0 if chosen[line.section] else len(_heading(line.section)))
         if cost > room:
             left_out += 1
@@ -86,13 +86,13 @@ def _heading(section: str) -> str:
     return f"\n## {escape(one_line(section, TEXT_CHARS))}\n\n" if section else "\n"
 
 
-def _line(page: StandingPage, line: PageLine) -> str:
+def _line(line: PageLine) -> str:
     """Return a line with a link to its whole text, or the whole id if the text is on no page."""
     told = f" ({escape(one_line(', '.join(line.told), TOLD_CHARS))})" if line.told else ""
     whole = f"`{line.id}`"
     if line.path:
         block = f"#^{line.id}" if line.path.startswith("memories/") else ""
-        whole = f"[{line.id[:SHORT_ID_CHARS]}]({'../' * page.path.count('/')}{line.path}{block})"
+        whole = f"[{line.id[:SHORT_ID_CHARS]}]({line.path}{block})"
     return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {whole}\n"
 
 

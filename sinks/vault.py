@@ -13,7 +13,7 @@ from typing import Any
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import LIMITS, PEOPLE_PAGES, PROJECT_PAGES, place_in
+from memtape.schemas.places import LIMITS, place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
@@ -190,8 +190,6 @@ def _index(page: IndexPage) -> list[str]:
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     lines += _links("Every memory", page.memory_pages)
-    for title, folder in (("People", PEOPLE_PAGES), ("Projects", PROJECT_PAGES)):
-        lines += _links(title, [path for path in page.people if path.startswith(f"{folder}/")])
     lines += _links("Daily logs", page.day_pages)
     if page.summary_pages:
         names = ((name_of(path)[: -ID_CHARS - 1], path) for path in page.summary_pages)  # Without ids.

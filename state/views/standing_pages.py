@@ -1,4 +1,4 @@
-"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
+"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts.
 
 First come the places of captures and memories in the vault, shared by all pages.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
 from heapq import nlargest
 from itertools import chain, islice
 from typing import Any
@@ -24,25 +23,20 @@ from memtape.schemas.places import (
     BUFFER,
     ESSENTIALS,
     LIMITS,
-    PEOPLE_PAGES,
-    PROJECT_PAGES,
     RECENT,
     THREADS,
 )
 from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
-from memtape.schemas.scopes import slug
-from memtape.schemas.times import DAY_US, format_day
+from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
-from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
 from memtape.state.subjects.validity import holds
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.named import PROJECT_KEY
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
@@ -50,10 +44,8 @@ from memtape.state.views.rows import memory_row
 
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
-PERSON_CHARS = 4_000
-FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
+FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED = 90, 40, 24, 60, 120
 """Candidates per page, more than most pages have room for."""
-PEOPLE_ON_INDEX = 20
 LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
@@ -62,8 +54,6 @@ _OPEN: dict[EndKind, str] = {
     "question": "Questions without an answer", "promise": "Promises", "task": "Tasks"
 }  # fmt: skip
 _OF_CATEGORY = {"preference": _WANTED, "identity": _WHO}
-_SAYS, _NAMED = "Says", "Named in"
-_PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
 _SEARCH = "`memtape search`"
 _UNDO = "memtape archive --undo"
 _BACK = f"To bring one back: `{_UNDO} ID`. All that went by age: `{_UNDO} --all-of age`."
@@ -140,51 +130,16 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
     return tuple(path for path, lines in found.items() if next(lines, None) is not None)
 
 
-def people_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the pages of the first people with content."""
-    names = names_left_out(scope)
-    shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
-    return tuple(islice(shown, PEOPLE_ON_INDEX))
-
-
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
     """Return the terms of each order to leave a subject out."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
     return [named_by(order) for text in ordering for order in heard_in(text).orders]
 
 
-def person_path(key: str) -> str:
-    """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
-    folder = PROJECT_PAGES if key.startswith(PROJECT_KEY) else PEOPLE_PAGES
-    key = key.removeprefix(PROJECT_KEY)
-    if _PLAIN_KEY.fullmatch(key):
-        return f"{folder}/{key.replace(' ', '-')}.md"
-    return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
-
-
-def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of a person or project, by its path: their valid facts, and their mentions."""
-    key = next((key for key in scope.people.told if person_path(key) == path), "")
-    person, names = scope.people.known.get(key), names_left_out(scope)
-    lines, about = list[PageLine](), ""
-    if person is not None and _is_shown(scope, key, names):
-        rows = told_rows(scope, scope.leading.worthiest(scope, key), names)
-        lines += (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
-        for it in _naming(scope, key, names):
-            text = scope.captures.body(it).text
-            lines.append(PageLine(_NAMED, text, _who_when(it), it.id, place_of(scope, it)))
-    if person is not None and (days := days_of(person)) is not None:
-        first, last = (format_day(day * DAY_US) for day in days)
-        about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
-        about += f"on {first}." if first == last else f"from {first} to {last}."
-    title = person.name if person is not None else ""
-    return _page(scope, path, title, lines, (_SAYS, _NAMED), about=about)
-
-
 def _page(
     scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
 ) -> StandingPage:
-    more |= {"limit": LIMITS.get(path, PERSON_CHARS), "lines": tuple(lines), **page_at(scope, path)}
+    more |= {"limit": LIMITS[path], "lines": tuple(lines), **page_at(scope, path)}
     return StandingPage(title=title, sections=sections, **more)
 
 
@@ -347,17 +302,6 @@ def _archive(scope: Scope) -> StandingPage:
     )
 
 
-def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
-    """Yield the shown captures that mention a person, latest first, except those to be left out."""
-    for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
-        if _is_open(scope, capture) and not is_left_out(scope.captures.body(capture).text, names):
-            yield capture
-
-
-def _is_shown(scope: Scope, key: str, names: list[frozenset[str]]) -> bool:
-    return bool(scope.people.known[key].spoke) or next(_naming(scope, key, names), None) is not None
-
-
 def _who_when(capture: Capture) -> tuple[str]:
     return (f"{signature(capture.actor.name, capture.actor.origin)}, {format_day(capture.at)}",)
 
@@ -379,7 +323,7 @@ def _wanted(scope: Scope) -> Iterator[Known]:
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
-    told = () if section == _SAYS or row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
+    told = () if row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
     path = memory_path(scope.captures.by_seq[row.seq].ordinal)
     return PageLine(section, row.text, told + about, row.id, path)
