@@ -67,12 +67,11 @@ def _shared(cls: type[msgspec.Struct], source: object) -> tuple[str, ...]:
 class Change(NamedTuple):
     """A key that must be rendered again: a table row, or one of the inputs of pages.
 
-    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, the
-    counts of the next pass, and the file of a slug (`files`). Sinks ask the state for the current
-    content.
+    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, and the file
+    of a slug (`files`). Sinks ask the state for the current content.
     """
 
-    table: TableName | Literal["journal", "standing", "scope", "threads", "buffer", "files"]
+    table: TableName | Literal["journal", "standing", "scope", "threads", "files"]
     scope: str
     id: str
 

@@ -38,7 +38,7 @@ TREE_FOLDER = "pages"
 LISTS, _TAKEN = "pages", "taken"
 """Folders of notes about the vault: the list of files of each scope, and the captured versions of pages."""
 _PAGE = re.compile(
-    r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
+    r"(MEMORY|essentials|threads|recent|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
     r"|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
 )
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")

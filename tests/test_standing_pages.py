@@ -29,7 +29,7 @@ from memtape.state.text.open_ends import may_end, open_ends, said_of
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
-from memtape.state.views.standing_pages import BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
+from memtape.state.views.standing_pages import ESSENTIALS, LIMITS, RECENT, THREADS
 
 SCOPE = "project:test"
 MINUTE = 60_000_000
@@ -179,21 +179,11 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
 
 
-def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old")]
-    events += [builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
-    events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
-    assert "reef" in written(events[:1], BUFFER)
-    assert written(events[:2], BUFFER) == ""
-    assert "harbour" in (said := written(events, BUFFER)) and "reef" not in said
-    assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
-
-
 def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it() -> None:
     events = [captured("Ada's divorce is on Monday.", "f")]
     events += [turn("Remind me to call the divorce lawyer tomorrow.", "t")]
     events += [turn("The divorce is settled by now.", "r", after=1)]
-    paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
+    paths = (ESSENTIALS, THREADS, RECENT)
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)

@@ -9,7 +9,7 @@ from itertools import islice
 from memtape.schemas import rows as values
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import ARCHIVE, BUFFER, ESSENTIALS, RECENT, THREADS
+from memtape.schemas.places import ARCHIVE, ESSENTIALS, RECENT, THREADS
 from memtape.schemas.rows import Change, MemoryRow, made_from
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -28,8 +28,8 @@ from memtape.state.views.tree_pages import PAGES, page_of, path_of, tree_page
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
-_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS, "buffer": BUFFER}
-_INTRODUCING = (ESSENTIALS, THREADS, RECENT, BUFFER)
+_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS}
+_INTRODUCING = (ESSENTIALS, THREADS, RECENT)
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
 CONFLICTS_ON_PAGE, SETTLED_ON_PAGE = 100, 50
@@ -74,7 +74,7 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     match change.table:
         case "edges":
             yield from _named_paths(scope, change.id.split("~"))
-        case "conflicts" | "archive" | "threads" | "buffer" as table:
+        case "conflicts" | "archive" | "threads" as table:
             yield from (INDEX_PATH, _PAGE_OF[table])
         case "summaries":
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
@@ -104,7 +104,7 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
             yield from _standing_paths(scope, (capture,))
         return
     yield standing.memory_path(capture.ordinal)
-    yield from (ESSENTIALS, BUFFER)
+    yield ESSENTIALS
     if memory is not None:
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH

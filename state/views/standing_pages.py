@@ -20,7 +20,6 @@ from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
 from memtape.schemas.places import (
     ARCHIVE,
-    BUFFER,
     ESSENTIALS,
     LIMITS,
     RECENT,
@@ -33,7 +32,6 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
 from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.threads import text_of
 from memtape.state.subjects.validity import holds
 from memtape.state.text.instructions import heard_in
@@ -44,7 +42,7 @@ from memtape.state.views.rows import memory_row
 
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
-FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED = 90, 40, 24, 60, 120
+FACTS, INSTRUCTIONS, RECENT_TURNS, ARCHIVED = 90, 40, 24, 120
 """Candidates per page, more than most pages have room for."""
 LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
@@ -124,7 +122,6 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
         ESSENTIALS: chain(_aims(scope, names), _facts(scope, names), _rules(scope, names, {})),
         THREADS: _open_ends(scope),
         RECENT: _recent(scope),
-        BUFFER: _waiting(scope),
         ARCHIVE: filter(None, (spoken_of(scope, unit) for unit in scope.lifecycle.archived)),
     }
     return tuple(path for path, lines in found.items() if next(lines, None) is not None)
@@ -255,29 +252,6 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             return
 
 
-def _buffer(scope: Scope) -> StandingPage:
-    lines = tuple(islice(_waiting(scope), BUFFERED))
-    since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`."
-    title, about = f"Not yet consolidated in {scope.name}", about if lines else ""
-    return _page(scope, BUFFER, title, lines, ("",), about=about, how=_SEARCH)
-
-
-def _waiting(scope: Scope) -> Iterator[PageLine]:
-    """Yield the memories that no pass has looked at yet, the latest first."""
-    names = names_left_out(scope)
-    for seq in reversed(scope.captures.ordinals):
-        if seq < scope.passes.until:
-            return
-        capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
-        if memory is None or memory.made or not memory.lives or memory.name != seq:
-            continue
-        if capture.family == CONSOLIDATED and is_told(scope, memory):
-            text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
-            if not is_left_out(text, names):
-                yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))
-
-
 def _archive(scope: Scope) -> StandingPage:
     """Return the units archived by themselves, in sections by month and reason, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
@@ -335,7 +309,6 @@ STANDING: dict[str, Callable[[Scope], StandingPage]] = {
         scope, THREADS, f"Open in {scope.name}", _open_ends(scope), (*_OPEN.values(),), how=_SEARCH
     ),
     RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
-    BUFFER: _buffer,
     ARCHIVE: _archive,
 }
 """The function that makes each standing page, even an empty one, by its path."""
