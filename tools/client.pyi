@@ -103,7 +103,6 @@ class Client(World):
         valid_at: str | None = None,
         archived: bool = False,
         deep: bool = False,
-        quotas: Sequence[str] = (),
         cursor: str | None = None,
         quiet: bool = False,
         explain: bool = False,
@@ -128,7 +127,6 @@ class Client(World):
         valid_at: What held then, as it is known now.
         archived: Also what is archived.
         deep: Look up to three times.
-        quotas: The most results of a source, as turns=3: memories, turns, documents, insights, summaries, pages, plans, journal.
         cursor: For more: what the same search gave.
         quiet: Do not put this search on the log.
         explain: Say why each result stands where it stands.

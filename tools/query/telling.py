@@ -162,18 +162,11 @@ LOOKED = "looked: how the looks of a deep search together have moved it"
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
-def told_sources(answer: Answer, *, whole: bool) -> str:
-    """Return a line with the numbers of found and shown texts of each source.
-
-    The line is empty unless the `whole` is asked for, or a quota has left out something.
-    """
-    told, cut = list[str](), False
-    for source, its in answer.sources.items():
-        quota = "" if its.limit is None else f" (quota {its.limit:,})"
-        told += [f"{its.returned:,} of {its.found:,} {source}{quota}"] if its.found or quota else []
-        cut |= its.limit is not None and its.found > its.returned == its.limit
-    if not (whole or cut):
-        return ""
+def told_sources(answer: Answer) -> str:
+    """Return a line with the numbers of found and shown texts of each source."""
+    told = [
+        f"{its.returned:,} of {its.found:,} {source}" for source, its in answer.sources.items() if its.found
+    ]
     return f"sources: {', '.join(told) or 'nothing in any'}"
 
 
