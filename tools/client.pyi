@@ -23,6 +23,7 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
+from memtape.state.tree import checking
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
@@ -56,7 +57,6 @@ from memtape.tools.verbs.tree import (
     LinkSaid,
     ListedNode,
     PageShown,
-    TreeCheck,
     Written,
 )
 from memtape.tools.world import World
@@ -276,14 +276,12 @@ class Client(World):
         """
     def pages(self) -> list[ListedNode]:
         """List all pages of the project by their slugs."""
-    def check_tree(self, fix: bool = False, yes: bool = False) -> TreeCheck:
+    def check_tree(self) -> list[checking.TreeProblem]:
         """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
-        With --fix, links to missing pages and links that close a circle end, and an unreachable page is put
-        below another. No text is changed, and no page is removed.
+        Each says how it is mended, unless a person has to decide. Nothing is changed.
 
-        fix: Mend what can be mended, after you have said yes.
-        yes: Do not ask.
+
         """
     def new_page(
         self,

@@ -162,13 +162,6 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
     on: bool
 
 
-class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The problems of a tree, and those that were mended."""
-
-    problems: tuple[checking.TreeProblem, ...]
-    mended: tuple[checking.TreeProblem, ...] = ()
-
-
 def draw(
     world: Writer,
     page: Annotated[str, said("The page at the top.", argument=True)] = ROOT,
@@ -354,11 +347,12 @@ def link(
     try:
         target: Page | None = meant(scope, to)
     except MemtapeError:
-        if not is_slug(to):
+        ends = map(scope.pages.end, named.links.values()) if undo else ()
+        target = next((it for it in ends if it is not None and to in (it.id, it.slug)), None)  # It is gone.
+        if target is None and not is_slug(to):  # Else no page has this slug yet.
             raise
-        target = None  # No page has this slug yet.
     here, there = name_of(named), to if target is None else name_of(target)
-    if target is named:
+    if target is named and not undo:
         raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
     found = scope.pages.numbers.get((named.birth, relation, there if target is None else target.birth))
     if (found is not None) is not undo:
@@ -374,30 +368,15 @@ def link(
     return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
 
-def check(
-    world: Writer,
-    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False,
-    yes: Annotated[bool, said("Do not ask.")] = False,
-) -> TreeCheck:
+def check(world: Writer) -> list[checking.TreeProblem]:
     """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
         memtape tree check
-        memtape tree check --fix --yes
 
-    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
-    another. No text is changed, and no page is removed.
+    Each says how it is mended, unless a person has to decide. Nothing is changed.
     """
-    problems = _problems(world)
-    mended = tuple(problem for problem in problems if problem.fix and fix)
-    if not mended:
-        return TreeCheck(problems=problems)
-    world.log.append([world.made("linked", body, world.scope) for problem in mended for body in problem.fix])
-    return TreeCheck(problems=_problems(world), mended=mended)
-
-
-def _problems(world: Writer) -> tuple[checking.TreeProblem, ...]:
     scope = state_of(world, world.scope)
-    return () if scope is None else tuple(checking.check(scope))
+    return [] if scope is None else checking.check(scope)
 
 
 def _rows(world: Writer) -> dict[str, PageRow]:
