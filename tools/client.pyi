@@ -24,6 +24,7 @@ from memtape.schemas.rows import (
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.tree import checking
+from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
@@ -53,7 +54,6 @@ from memtape.tools.verbs.searching import (
 )
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
-    DrawnTree,
     LinkSaid,
     ListedNode,
     PageShown,

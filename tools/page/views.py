@@ -16,11 +16,12 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import root_id
-from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
+from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
 from memtape.schemas.visible import visible_json
 from memtape.state.subjects.weights import ONE, decayed
+from memtape.state.tree.walking import drawn
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -215,44 +216,15 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-MOST_LINES = 2_000
-MOST_DEPTH = 12
+MOST_DEPTH, MOST_BELOW = 12, 500
 
 
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
-    root = rows.get(root_id(asked.scope))
-    lines = [] if root is None else _below(root, rows)
-    drawn = {row.id for _, row, _ in lines}
-    written = [row for row in rows.values() if row.version is not None]
-    loose = [row for row in written if row is not root and row.id not in drawn]
-    return {
-        "lines": lines[:MOST_LINES],
-        "more": max(len(lines) - MOST_LINES, 0),
-        "loose": loose[:MOST_LINES],
-        "pages": len(written),
-        "titles": {row.id: row.title for row in rows.values()},
-    }
-
-
-def _below(root: PageRow, rows: dict[str, PageRow]) -> list[tuple[int, PageRow, bool]]:
-    """Return the pages below a page in drawing order: depth, row, and whether the page was drawn before.
-
-    The children of a page are drawn once.
-    """
-    lines, seen = list[tuple[int, PageRow, bool]](), {root.id}
-    waiting = [(0, id) for id in reversed(root.children)]
-    while waiting:
-        depth, id = waiting.pop()
-        row = rows.get(id)
-        if row is None:
-            continue
-        lines.append((depth, row, id in seen))
-        if id not in seen and depth < MOST_DEPTH:
-            waiting += [(depth + 1, child) for child in reversed(row.children)]
-        seen.add(id)
-    return lines
+    root = root_id(asked.scope)
+    found = drawn(asked.scope, rows, root, MOST_DEPTH, MOST_BELOW) if root in rows else None
+    return {"drawn": found, "rows": rows}
 
 
 SHOWN = 100

@@ -25,6 +25,7 @@ from memtape.tools.verbs.lines import decoded
 
 if TYPE_CHECKING:
     from memtape.state.tree.checking import TreeProblem
+    from memtape.state.tree.walking import DrawnTree, TreeNode
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
@@ -90,7 +91,7 @@ def _written_lines(what: str, world: World, asked: Any, done: tree.Written) -> I
         yield told
 
 
-def _tree_lines(world: World, asked: Any, drawn: tree.DrawnTree) -> Iterator[str]:
+def _tree_lines(world: World, asked: Any, drawn: DrawnTree) -> Iterator[str]:
     if drawn.top is None:
         yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
@@ -104,7 +105,7 @@ def _tree_lines(world: World, asked: Any, drawn: tree.DrawnTree) -> Iterator[str
             yield from _below(node, "")
 
 
-def _below(node: tree.TreeNode, margin: str) -> Iterator[str]:
+def _below(node: TreeNode, margin: str) -> Iterator[str]:
     rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
     last = len(node.children) + len(rest) - 1
     for number, child in enumerate(node.children):
@@ -114,7 +115,7 @@ def _below(node: tree.TreeNode, margin: str) -> Iterator[str]:
         yield f"{margin}└── {line}"
 
 
-def _named(node: tree.TreeNode) -> str:
+def _named(node: TreeNode) -> str:
     title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
     marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
     told = f" ({', '.join(marks)})" if marks else ""

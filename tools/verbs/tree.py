@@ -8,7 +8,6 @@ refused; any other is put on the log at once. `state/subjects/pages.py` decides 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Annotated
 
 import msgspec
@@ -33,6 +32,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree import checking
+from memtape.state.tree.walking import DrawnTree, drawn
 from memtape.state.views import tree_pages
 from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.capture.lines import Line
@@ -73,31 +73,6 @@ class AgentEditPageAsks(Asks, frozen=True):
     page: PageName
     text: Annotated[str, Meta(description="The whole page as it is to be.")]
     base: Annotated[str, said("The version that you read, as read_page named it.", 64)]
-
-
-class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the drawn tree, with the pages below it; `more` counts pages below that are not drawn.
-
-    `again` marks a page that was drawn before with all its children. `versions` counts the current versions:
-    one unless diverged.
-    """
-
-    name: str
-    id: str
-    title: str
-    versions: int
-    again: bool
-    more: int
-    children: tuple[TreeNode, ...]
-
-
-class DrawnTree(msgspec.Struct, frozen=True, kw_only=True):
-    """The tree of a scope below a page, the pages without a parent, and the number of pages."""
-
-    scope: str
-    top: TreeNode | None
-    loose: tuple[TreeNode, ...]
-    pages: int
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,13 +154,7 @@ def draw(
     rows = _rows(world)
     if not rows and page == ROOT:
         return DrawnTree(scope=world.scope, top=None, loose=(), pages=0)
-    top, known = rows[_named(world, page)[1].id], dict[str, None]()
-    drawn = _node(rows, top, depth, limit, known)
-    parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
-    loose = islice(sorted(parentless, key=name_of), limit) if top.slug == ROOT else ()
-    nodes = tuple(_node(rows, row, depth - 1, limit, known) for row in loose)
-    count = sum(row.slug != ROOT for row in rows.values())
-    return DrawnTree(scope=world.scope, top=drawn, loose=nodes, pages=count)
+    return drawn(world.scope, rows, _named(world, page)[1].id, depth, limit)
 
 
 def show_page(
@@ -458,21 +427,6 @@ def no_page(scope: str, name: str) -> NotFound:
     """Return the error of a name that no page has."""
     hint = "`memtape tree list` has all; `memtape tree new` writes one."
     return NotFound(f"{scope} has no page {name[:80]}.", hint)
-
-
-def _node(rows: dict[str, PageRow], row: PageRow, depth: int, limit: int, known: dict[str, None]) -> TreeNode:
-    again, children = row.id in known, [rows[id] for id in row.children if id in rows]
-    known[row.id] = None
-    below = [] if again or depth <= 0 else children[:limit]
-    return TreeNode(
-        name=name_of(row),
-        id=row.id,
-        title=row.title,
-        versions=1 + len(row.beside),
-        again=again,
-        more=0 if again else len(children) - len(below),
-        children=tuple(_node(rows, child, depth - 1, limit, known) for child in below),
-    )
 
 
 def _told(scope: Scope, ref: str) -> str:
