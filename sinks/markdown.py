@@ -72,11 +72,6 @@ def standing(page: StandingPage) -> str:
     return head + body + _rest(page, left_out)
 
 
-def tells_of(written: str, id: str) -> bool:
-    """Return whether a written page has a line of a memory or turn."""
-    return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
-
-
 def ids_told(written: str) -> frozenset[str]:
     """Return how the ids begin that the lines of a written page link to."""
     return frozenset(_LINKED.findall(written))

@@ -156,7 +156,7 @@ class Client(World):
 
         budget_tokens: The most tokens of the text.
         form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
-        explain: Say of each line where it comes from: a page of the vault, and the id.
+        explain: Say of each line its section and its id.
         as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
         as_is: Project nothing first, for callers that cannot wait.
         since: Only later captures of other sessions, from a time in microseconds.

@@ -291,7 +291,7 @@ def context(
     ] = "prompt",
     explain: Annotated[
         bool,
-        people("Say of each line where it comes from: a page of the vault, and the id."),
+        people("Say of each line its section and its id."),
     ] = False,
     as_of: AsOf = None,
     as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
@@ -387,7 +387,7 @@ def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
 def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[str]:
     if asked.explain:
         for item in found.items:
-            yield f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}"
+            yield f"{item.section:10} {item.id}  {one_line(item.text, 80)}"
     else:
         say(found.text, nl=False)
     if found.items:
