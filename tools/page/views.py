@@ -6,7 +6,6 @@ How a view becomes HTML is in `drawing`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from math import cos, pi, sin, sqrt
@@ -18,7 +17,7 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import root_id
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
+from memtape.schemas.times import DAY_US, format_time, parse_time
 from memtape.schemas.visible import visible_json
 from memtape.state.subjects.weights import ONE, decayed
 from memtape.state.tree.walking import drawn
@@ -95,9 +94,6 @@ def recalls(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 MOST_EVENTS = 200
-USE_DAYS = 18
-"""Times of use are kept one by one for this many days before the last."""
-BAR = 50
 
 
 def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -109,10 +105,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
     explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
     shown = explained.events[-MOST_EVENTS:]
-    # The days up to the last use, each with its number and the height of its bar.
-    counts = Counter(time // DAY_US for time in opened.use_times)
-    last, most = max(counts, default=0), max(counts.values(), default=0)
-    days = range(last - USE_DAYS + 1, last + 1) if counts else ()
     return {
         "opened": opened,
         "row": row,
@@ -120,7 +112,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
-        "uses": [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days],
         "age": explained.age,
     }
 
