@@ -368,7 +368,7 @@ class Client(World):
         limit: The most that are listed.
         purged: What has left the views too, and can come back.
         """
-    def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
+    def lifecycle(self, dry_run: bool = False, limit: int = 20) -> Aging:
         """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
@@ -376,7 +376,6 @@ class Client(World):
         came before it. --set is for people: --origin user at a terminal.
 
         dry_run: Say what the next pass would move, and why the rest stays.
-        at: The dry run is of a pass at this later time, as ISO 8601.
         limit: The most groups that are told.
         """
     def projects(self) -> list[Project]:
