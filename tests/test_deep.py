@@ -243,7 +243,7 @@ def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Pa
     """A quiet search and one of the past put nothing there. Erasing looks also in what a look asks."""
     with remembering(tmp_path) as client:
         number = partition_of(SCOPE, client.log.partitions)
-        then = f"{number}:{client.log.ends()[number]}"
+        then = f"{number}/{client.log.ends()[number]}"
         assert "Redis" not in call(client, "search_memories", {"query": QUESTION})
         once = {result.text for result in client.search(QUESTION).results}
         assert body_of(client).trace == () and body_of(client).passes == 1

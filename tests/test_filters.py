@@ -133,7 +133,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         client.capture_many([*lines, *lines[3:9]])
         operator.capture_many([Line(text="Herons like kayaks everywhere.", session="s3")])
         client.project()
-        past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
+        past = ",".join(f"{number}/{end}" for number, end in enumerate(client.log.ends()))
         of_past = captured_with(client)
         patch.setattr(client.reader, "catch_up", lambda scope: None)  # What is behind stays behind.
         # Turns that say the same would take one place, of which a filter may leave another one.

@@ -131,7 +131,7 @@ class Client(World):
         quiet: Do not put this search on the log.
         explain: Say why each result stands where it stands.
         without: Leave this lane out, for comparing.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def recent(self, limit: int = 10, kinds: Sequence[Kind] = ()) -> list[Result]:
         """List the latest memories of this project.
@@ -157,7 +157,7 @@ class Client(World):
         budget_tokens: The most tokens of the text.
         form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
         explain: Say of each line its section and its id.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         as_is: Project nothing first, for callers that cannot wait.
         since: Only later captures of other sessions, from a time in microseconds.
         """
@@ -198,13 +198,13 @@ class Client(World):
         three times at least. Then comes the number of joint uses.
 
         id: The id of a memory or turn, or its first eight characters.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def whole(self, id: str, as_of: str | None = None) -> Whole:
         """Read back the document of which it is a part, byte for byte.
 
         id: The id of a memory or turn, or its first eight characters.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
         """Every event behind it, what hid or restored it, and how it has aged.
@@ -215,7 +215,7 @@ class Client(World):
         """What was used together with it; without an ID the strongest of the scope.
 
         id: The id; without one the strongest of the scope.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
         """What was said around it, or around a time given as ID, in order.
@@ -242,7 +242,7 @@ class Client(World):
     def diff(self, before: str, after: str, every: bool = False) -> Diff:
         """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
-        A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+        A position is partition/offset pairs, as 3/120,7/45; a time is ISO 8601 or an age.
 
         every: Every scope, not just this project.
         """
@@ -252,7 +252,7 @@ class Client(World):
         A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never
         made) or failing.
 
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
         """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.

@@ -138,7 +138,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 
 def distill(home: Path | None, place: str) -> None:
-    """Distil the flush at `partition:offset` of the log, in a process of its own. Never raises."""
+    """Distil the flush at `partition/offset` of the log, in a process of its own. Never raises."""
     from memtape.tools.agents import afterwards
 
     where = home or default_home()
@@ -146,7 +146,7 @@ def distill(home: Path | None, place: str) -> None:
         return
     try:
         os.nice(NICENESS)
-        partition, _, offset = place.partition(":")
+        partition, _, offset = place.partition("/")
         afterwards.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
