@@ -53,7 +53,7 @@ def quote(text: str) -> list[str]:
 
 def standing(page: StandingPage) -> str:
     """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
-    if not page.lines and not page.about:
+    if not page.lines:
         return ""
     head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
     head += f"\n{page.about}\n" if page.about else ""

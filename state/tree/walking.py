@@ -84,7 +84,10 @@ def drawn(scope: str, rows: Mapping[str, PageRow], top: str, depth: int, limit: 
     """Return the tree below the page `top`, an id, so many levels deep; `rows` has all living pages by id.
 
     At most `limit` pages are drawn below one, and of those without a parent, which stand beside the root.
+    Without the page `top` there is no tree.
     """
+    if top not in rows:
+        return DrawnTree(scope=scope, top=None, loose=(), pages=0)
     known = dict[str, None]()
     node = _node(rows, rows[top], depth, limit, known)
     parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)

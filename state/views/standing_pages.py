@@ -270,7 +270,7 @@ def _archive(scope: Scope) -> StandingPage:
         f"Archived in {scope.name}",
         lines,
         tuple(dict.fromkeys(line.section for line in lines)),
-        about=_BACK if lines else "",
+        about=_BACK,
         more=len(found) - len(lines),
         how="`memtape archive --list --limit 1000`",
     )

@@ -213,9 +213,8 @@ MOST_DEPTH, MOST_BELOW = 12, 500
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
-    root = root_id(asked.scope)
-    found = drawn(asked.scope, rows, root, MOST_DEPTH, MOST_BELOW) if root in rows else None
-    return {"drawn": found, "rows": rows}
+    top = root_id(asked.scope)
+    return {"drawn": drawn(asked.scope, rows, top, MOST_DEPTH, MOST_BELOW), "rows": rows}
 
 
 SHOWN = 100

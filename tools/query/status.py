@@ -77,13 +77,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     by a hook, if any. `kept` are people's changed files of the vault, saved beside the pages under another
     name. `zones` are problems of people's zones in pages, a sentence each. `warnings` name the views that are
     not served and why, a sentence each. `flushes` counts the flushes before a compaction by outcome, as of
-    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason.
-    `spooled` counts the captures that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are the commands that
-    finish interrupted erasures. `model` has the calls of models today and in all, and windows of talk by
-    outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging of the scopes with
-    any. `types` counts the events past the views by type. `views` has the health of each view of each
-    partition, none of the past, and `state` is the worst of them. `last_at` is the time of the latest event
-    in the views, in microseconds, 0 without any. `disk` has bytes by kind.
+    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason. `spooled`
+    counts the captures that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are
+    the commands that finish interrupted erasures. `model` has the calls of models today and in all, and
+    windows of talk by outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging
+    of the scopes with any. `types` counts the events past the views by type. `views` has the health of each
+    view of each partition, none of the past, and `state` is the worst of them. `last_at` is the time of the
+    latest event in the views, in microseconds, 0 without any. `disk` has bytes by kind.
     """
 
     home: str

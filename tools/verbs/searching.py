@@ -200,7 +200,6 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
         if asked.explain and not result.sums:
             yield from query.telling.explained(result, answer.read)
     if asked.explain:
-        yield query.telling.told_sources(answer)
         yield from query.telling.explained_question(answer)
     if answer.aside:
         yield answer.aside if answer.results else f"Nothing found. {answer.aside}"

@@ -152,9 +152,8 @@ def draw(
     Raises `NotFound`.
     """
     rows = _rows(world)
-    if not rows and page == ROOT:
-        return DrawnTree(scope=world.scope, top=None, loose=(), pages=0)
-    return drawn(world.scope, rows, _named(world, page)[1].id, depth, limit)
+    top = root_id(world.scope) if page == ROOT else _named(world, page)[1].id
+    return drawn(world.scope, rows, top, depth, limit)
 
 
 def show_page(
