@@ -83,9 +83,7 @@ def zone_path(source: str | None, origin: Origin) -> str | None:
     return source.removeprefix(_SOURCE)
 
 
-ESSENTIALS, THREADS, RECENT = "essentials.md", "threads.md", "recent.md"
-BUFFER, ARCHIVE = "buffer.md", "archive.md"
-PEOPLE_PAGES, PROJECT_PAGES = "people", "projects"
-"""The standing pages of a scope (`state/views/standing_pages.py`), and folders of people and projects."""
-LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
+ESSENTIALS, THREADS, RECENT, ARCHIVE = "essentials.md", "threads.md", "recent.md", "archive.md"
+"""The standing pages of a scope (`state/views/standing_pages.py`)."""
+LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, ARCHIVE: 10_000}
 """The most characters of each standing page."""

@@ -67,12 +67,11 @@ def _shared(cls: type[msgspec.Struct], source: object) -> tuple[str, ...]:
 class Change(NamedTuple):
     """A key that must be rendered again: a table row, or one of the inputs of pages.
 
-    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, a person,
-    the counts of the next pass, and the file of a slug (`files`). Sinks ask the state for the current
-    content.
+    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, and the file
+    of a slug (`files`). Sinks ask the state for the current content.
     """
 
-    table: TableName | Literal["journal", "standing", "scope", "threads", "people", "buffer", "files"]
+    table: TableName | Literal["journal", "standing", "scope", "threads", "files"]
     scope: str
     id: str
 
@@ -481,8 +480,8 @@ class IndexPage(VaultPage, frozen=True, kw_only=True):
     """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
 
     `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
-    `standing` and `people` are the paths of the standing pages, and of people's pages, with content. `places`
-    has the path of the page of each shown memory.
+    `standing` has the paths of the standing pages with content, and `places` that of the page of each shown
+    memory.
     """
 
     goal: MemoryRow | None
@@ -496,7 +495,6 @@ class IndexPage(VaultPage, frozen=True, kw_only=True):
     summary_pages: tuple[str, ...] = ()
     project: str = ""
     standing: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
 
 
 class MemoryPage(VaultPage, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ def quote(text: str) -> list[str]:
 
 def standing(page: StandingPage) -> str:
     """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
-    if not page.lines and not page.about:
+    if not page.lines:
         return ""
     head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
     head += f"\n{page.about}\n" if page.about else ""
@@ -65,7 +65,7 @@ def standing(page: StandingPage) -> str:
     chosen: dict[str, list[str]] = {section: [] for section in page.sections}
     left_out = page.more
     for line in page.lines:
-        written = _line(page, line)
+        written = _line(line)
         cost = len(written) + (0 if chosen[line.section] else len(_heading(line.section)))
         if cost > room:
             left_out += 1
@@ -74,11 +74,6 @@ def standing(page: StandingPage) -> str:
         chosen[line.section].append(written)
     body = "".join(_heading(section) + "".join(lines) for section, lines in chosen.items() if lines)
     return head + body + _rest(page, left_out)
-
-
-def tells_of(written: str, id: str) -> bool:
-    """Return whether a written page has a line of a memory or turn."""
-    return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
 
 
 def ids_told(written: str) -> frozenset[str]:
@@ -90,13 +85,13 @@ def _heading(section: str) -> str:
     return f"\n## {escape(one_line(section, TEXT_CHARS))}\n\n" if section else "\n"
 
 
-def _line(page: StandingPage, line: PageLine) -> str:
+def _line(line: PageLine) -> str:
     """Return a line with a link to its whole text, or the whole id if the text is on no page."""
     told = f" ({escape(one_line(', '.join(line.told), TOLD_CHARS))})" if line.told else ""
     whole = f"`{line.id}`"
     if line.path:
         block = f"#^{line.id}" if line.path.startswith("memories/") else ""
-        whole = f"[{line.id[:SHORT_ID_CHARS]}]({'../' * page.path.count('/')}{line.path}{block})"
+        whole = f"[{line.id[:SHORT_ID_CHARS]}]({line.path}{block})"
     return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {whole}\n"
 
 

@@ -31,15 +31,15 @@ from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json,
 from memtape.sinks.zones import is_untouched, joined, parts, was_changed
 
 WATERMARK_FILE = "watermark.json"
-PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
+PAGE_FOLDERS = ("memories", "logs", "summaries")
 TREE_FOLDER = "pages"
 """Where the files of the tree are, in folders of their own, beside files of people."""
 
 LISTS, _TAKEN = "pages", "taken"
 """Folders of notes about the vault: the list of files of each scope, and the captured versions of pages."""
 _PAGE = re.compile(
-    r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
-    r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
+    r"(MEMORY|essentials|threads|recent|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
+    r"|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
 )
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")
 _SOMEBODYS = object()

@@ -13,7 +13,7 @@ from typing import Any
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import LIMITS, PEOPLE_PAGES, PROJECT_PAGES, place_in
+from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
@@ -91,12 +91,11 @@ class Vault:
         found.pop(WATERMARK_FILE, None)
         return found
 
-    def standing(self, scope: str) -> dict[str, str]:
-        """Return the standing pages of a scope that are there, by path in order, without their zones."""
-        files = ScopeFiles(self.home, scope)
-        found = ((path, files.page(path)) for path in LIMITS)
-        pages = ((path, parts(page.data)) for path, page in found if page is not None)
-        return {path: its.ours.decode(errors="replace") for path, its in pages if its is not None}
+    def text_of(self, scope: str, path: str) -> str:
+        """Return the text of a page that is there, without its zone; empty for none."""
+        page = ScopeFiles(self.home, scope).page(path)
+        its = None if page is None else parts(page.data)
+        return "" if its is None else its.ours.decode(errors="replace")
 
     def listed(self, scope: str) -> list[str]:
         """Return the paths of the pages of a scope that are ours, whether they are there or not."""
@@ -190,8 +189,6 @@ def _index(page: IndexPage) -> list[str]:
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     lines += _links("Every memory", page.memory_pages)
-    for title, folder in (("People", PEOPLE_PAGES), ("Projects", PROJECT_PAGES)):
-        lines += _links(title, [path for path in page.people if path.startswith(f"{folder}/")])
     lines += _links("Daily logs", page.day_pages)
     if page.summary_pages:
         names = ((name_of(path)[: -ID_CHARS - 1], path) for path in page.summary_pages)  # Without ids.

@@ -207,7 +207,7 @@ VERBS: dict[str, Callable[[Path], None]] = {"erase": _by_client(_erase), "projec
 
 def past_of(log: Any) -> str:
     """Return the position at which the past is asked: the same while the log grows, for a cached view."""
-    return ",".join(f"{number}:{min(end, 9)}" for number, end in enumerate(log.ends()))
+    return ",".join(f"{number}/{min(end, 9)}" for number, end in enumerate(log.ends()))
 
 
 # The parent

@@ -276,7 +276,7 @@ def searched(client: Client, query: str, *more: str) -> str:
 
 def position_of(client: Client) -> str:
     """Return where the log ends, as `--as-of` takes it."""
-    return ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
+    return ",".join(f"{number}/{end}" for number, end in enumerate(client.log.ends()))
 
 
 def is_sound(client: Client) -> bool:

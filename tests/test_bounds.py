@@ -29,7 +29,7 @@ MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
 PLAIN = """
-polarity.corrections_in polarity.polarity named.named_files named.people_named terms.language_of terms.terms
+polarity.corrections_in polarity.polarity named.named_files terms.language_of terms.terms
 asking.is_nod normal.normal_text reading.sentences claims.reading
 """.split()
 RULES: dict[str, Callable[[str], object]] = {

@@ -313,7 +313,7 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
 def test_a_diff_names_a_new_memory_once() -> None:
     """Whatever happened to it since: folded into, revising, forgotten, restored."""
     old = document("capture", "The harbour master is Mira.", *SCOPE)
-    start = f"{old['partition']}:{old['offset'] + 1}"
+    start = f"{old['partition']}/{old['offset'] + 1}"
     said_of = {"added": "The gauge fell into the harbour.", "revised": "The harbour master is Mara."}
     said_of |= {"forgotten": "Lunch is at noon."}
     ids = {what: document("capture", text, *SCOPE)["id"] for what, text in said_of.items()}

@@ -175,7 +175,7 @@ def test_what_another_scope_of_the_partition_says_moves_nothing(tmp_path: Path, 
         partitions = mine.log.partitions
         number, names = partition_of(MINE, partitions), (f"project:n{n}" for n in range(1_000))
         neighbour = next(name for name in names if partition_of(name, partitions) == number)
-        position = f"{number}:{mine.log.ends()[number]}"
+        position = f"{number}/{mine.log.ends()[number]}"
         clock.now += 79 * HOUR_US
         before = scores(mine.search("harbour gauge", quiet=True))
         context, edges = mine.context(), mine.edges(said[0])
@@ -186,7 +186,7 @@ def test_what_another_scope_of_the_partition_says_moves_nothing(tmp_path: Path, 
         assert scores(mine.search("harbour gauge", quiet=True)) == before
         assert replace(mine.context(), watermark=context.watermark) == context
         assert mine.edges(said[0]) == edges
-        later = f"{number}:{mine.log.ends()[number]}"
+        later = f"{number}/{mine.log.ends()[number]}"
         assert scores(mine.search("harbour gauge", as_of=later)) == past
 
 

@@ -197,7 +197,7 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
     with Client(tmp_path, scope="project:b", origin="user") as other:
         other.capture("Always keep the secret of another project.")
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        before = ",".join(f"{number}:{end}" for number, end in enumerate(memory.log.ends()))
+        before = ",".join(f"{number}/{end}" for number, end in enumerate(memory.log.ends()))
         goal = memory.capture("Ship in November.", "goal").id
         said = memory.capture("Fine. I prefer short answers. Thanks.", "turn").id
         hidden = memory.capture("Never show this.").id

@@ -186,24 +186,10 @@ def test_a_correction_goes_with_what_it_corrects_where_asked(client: Client, is_
     asked = (right,) if is_asked else ("--yes",)
     ends = client.log.ends()
     refused = erase(client, old, code=1)
-    assert "--keep-corrections" in refused and client.log.ends() == ends
+    assert "1 correction of people would go too" in refused and client.log.ends() == ends
     assert f"{right}  {RIGHT}" in refused
-    # What was asked for itself is no correction to keep.
+    # What was asked for itself needs no question.
     erase(client, old, *asked)
-    assert client.search("staging database port").results == []
-
-
-def test_a_correction_that_is_kept_outlives_what_it_corrects(client: Client) -> None:
-    old, right = corrected_home(client)
-    for _ in range(2):  # Called again, as after a kill, it is kept once.
-        done = command("erase", old, "--keep-corrections", home=client.home.path, scope=SCOPE, code=None)
-        assert "Erased" in done.output, done.output
-    (kept,) = client.search("staging database port").results
-    assert kept.id != right and kept.text == RIGHT and kept.origin == "user" and kept.actor == "Ada"
-    shown = client.show(kept.id).memory
-    assert shown is not None and shown.status != "deprecated" and client.verify().ok
-    person = next(event for event in events_of(client.log) if event.id == kept.id).refs
-    erase(client, *person)
     assert client.search("staging database port").results == []
 
 

@@ -116,11 +116,11 @@ def call(*words: str) -> Any:
 
 def ask_everything() -> list[Any]:
     fact, scope = captured("x", "f1").id, ("--scope", A)
-    position = ("--as-of", "0:9")
+    position = ("--as-of", "0/9")
     asked = (("status",), ("context", *scope), ("show", fact, *scope), ("verify",), ("log", *scope),
              ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
              ("show", "--edges", fact, *scope), ("show", "--edges", *scope), ("status", *position),
-             ("admin", "diff", "0:3", "0:9", *scope), ("search", "lighthouse", *scope, *position),
+             ("admin", "diff", "0/3", "0/9", *scope), ("search", "lighthouse", *scope, *position),
              ("admin", "embedder", "status"))  # fmt: skip
     return [call(*words) for words in asked]
 

@@ -248,7 +248,7 @@ def test_a_failure_changes_nothing_and_is_counted(
     before = events_of(home, project)
     configured.answers = reply
     monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 0.3 if reply is None else 30)
-    hooks.distill(home, f"{place.partition}:{place.offset}")
+    hooks.distill(home, f"{place.partition}/{place.offset}")
     outcome = "timeout" if reply is None else "error"
     assert events_of(home, project) == before and HomeCounts(home).tally(FLUSHES) == {outcome: 1}
     (line,) = latest_errors(home, 5)

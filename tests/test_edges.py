@@ -165,7 +165,7 @@ def test_what_may_not_be_seen_and_what_joins_a_memory_with_itself_is_not_there()
 def test_a_client_shows_edges_as_of_now_and_as_of_then_and_none_of_what_is_erased(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="s") as memory:
         port, proxy, third = (memory.capture(text).id for text in ("Port 8081", "The proxy", "A *thing*"))
-        before = ",".join(f"{number}:{end}" for number, end in enumerate(memory.log.ends()))
+        before = ",".join(f"{number}/{end}" for number, end in enumerate(memory.log.ends()))
         memory.use([port, proxy])
         memory.use([third])
         found = memory.edges(port)

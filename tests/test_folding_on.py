@@ -106,7 +106,7 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
         old, new = (state_at(client.log, build, number, offset) for offset in (first, second))
         before = old.scopes.get(SCOPE)
         apart = changes_since({} if before is None else {SCOPE: seen_of(before)}, new, SCOPE)
-        told = client.diff(f"{number}:{first}", f"{number}:{second}")
+        told = client.diff(f"{number}/{first}", f"{number}/{second}")
         assert made_from(Changes, told) == apart
 
 
@@ -180,10 +180,10 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
 def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:
     with Client(home, scope=A) as client:
         for pattern in ("memories.lance/data/*", "memories.lance/_versions/*", "watermark.json", "index/*/*"):
-            assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
+            assert len(client.search("lighthouse", 100, as_of="0/7").results) == 5
             for path in home.as_of.glob(f"p*/{pattern}"):
                 _empty(path)
-        assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
+        assert len(client.search("lighthouse", 100, as_of="0/7").results) == 5
         assert len(view_names(home)) == 1
 
 

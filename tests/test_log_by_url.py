@@ -74,7 +74,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     document("capture", "Ship the tide alerts in November.", "--kind", "goal", *SCOPE)
     time.sleep(0.01)
     before = document("log", *SCOPE)["events"][-1]
-    position = f"{before['partition']}:{before['offset'] + 1}"
+    position = f"{before['partition']}/{before['offset'] + 1}"
     document("capture", "We deploy on Tuesdays.", *SCOPE)
 
     found = document("search", "staging port", *SCOPE)

@@ -176,7 +176,7 @@ def lost_words(log: Log) -> list[str]:
 
 
 def end_of(log: Log) -> str:
-    return ",".join(f"{number}:{end}" for number, end in enumerate(log.ends()))
+    return ",".join(f"{number}/{end}" for number, end in enumerate(log.ends()))
 
 
 def project(home: Home, log: Log) -> list[str]:

@@ -567,7 +567,7 @@ class Life:
         assert verdict.ok, verdict.differences[:5]
         if self.moments:
             ends = self.rng.choice(self.moments)
-            position = ",".join(f"{number}:{end}" for number, end in enumerate(ends))
+            position = ",".join(f"{number}/{end}" for number, end in enumerate(ends))
             self.compare_searches(self.model.world(ends=ends), position)
         self.moments.append(self.log.ends())
 

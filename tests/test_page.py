@@ -64,7 +64,7 @@ def test_each_view_of_an_empty_home_answers(page: Page, empty: Page, path: str) 
     assert answer.status_code == 200 and answer.text.count("<h1") == 1
 
 
-THEN = ("2026-08-20T12:00:00Z", "20d", "0:30")
+THEN = ("2026-08-20T12:00:00Z", "20d", "0/30")
 LOOKS = [(path, THEN[n % 3 :: 3]) for n, path in enumerate(LISTED)] + [(path, THEN) for path in LISTED]
 """Each view at one of the times, or at all of them."""
 
@@ -92,7 +92,7 @@ NAMES = st.sampled_from(
 least after type settled every do token""".split()
 )
 VALUES = st.one_of(
-    st.sampled_from(["", "0", "-1", "1", "9" * 14, "1e3", "global", SCOPE, NOWHERE, "turn", "0:5", "99:1"]),
+    st.sampled_from(["", "0", "-1", "1", "9" * 14, "1e3", "global", SCOPE, NOWHERE, "turn", "0/5", "99/1"]),
     st.sampled_from(["3d", "2026-09-01T00:00:00Z", "9999-12-31", "0001-01-01", "\x00", "..", "<b>", "{{7}}"]),
     st.text(max_size=40),
 )
@@ -295,7 +295,7 @@ def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.Lo
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
     for asked in ({}, {"at": "3d"}):
         assert own.get("/memory", id="no-such-id", **asked).status_code == 404
-    for at in ("the day after", "99:1"):
+    for at in ("the day after", "99/1"):
         answer = own.get("/search", q="port", at=at)
         assert answer.status_code == 400 and "This cannot be shown" in answer.text
     assert own.act("nothing", []).status_code == 400
@@ -304,7 +304,6 @@ def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.Lo
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
     assert sum(name == "refused" for name, _ in told) == 5
     assert "xylophone" not in str(told) and "day after" not in str(told)
-    assert f"{float(before + 5)}" in own.get("/metrics").text
 
 
 def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:

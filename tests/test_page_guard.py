@@ -15,7 +15,7 @@ from page_served import Page, opened, served
 from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import CONNECTIONS, HEADERS, MAX_BODY_BYTES
 
-OTHER = "/log/feed /metrics /static/page.css /static/page.js /nothing"
+OTHER = "/log/feed /static/page.css /static/page.js /nothing"
 HOSTS = ["evil.com", "evil.com:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
 PATHS = [*(view.path for view in VIEWS), *OTHER.split()]
 

@@ -1,8 +1,7 @@
-"""What a search finds: by words, from its own scope alone, behind the views too, by sources and quotas."""
+"""What a search finds: by words, from its own scope alone, behind the views too, by sources."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -18,7 +17,6 @@ from tables import table
 from test_archiving import archive, sum_up
 
 from memtape.schemas.codec import encode, event_of
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Kind, Origin
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
@@ -29,7 +27,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.query.ordering import SOURCE_OF, answered, source_of
-from memtape.tools.query.plan import SOURCES, SearchQuery, quotas_of
+from memtape.tools.query.plan import SOURCES, SearchQuery
 
 
 @pytest.fixture
@@ -232,24 +230,12 @@ def test_what_is_left_out_is_what_would_pass(mixed: Client, by: tuple[str, str],
     assert sorted(let + left) == sorted(whole) and not set(let) & set(left)
 
 
-@given(st.dictionaries(st.sampled_from(SOURCES), st.integers(0, 5)), st.integers(1, 60))
-def test_quotas_leave_the_order_and_only_cut(mixed: Client, quotas: dict[Any, int], limit: int) -> None:
-    given = [f"{source}={count}" for source, count in quotas.items()]
-    whole = mixed.search("kayaks", 1_000, quiet=True)
-    answer = mixed.search("kayaks", limit, quotas=given, quiet=True)
-    expected, counts = list[str](), Counter[str]()
-    for result in whole.results:
-        source = source_of(result)
-        if counts[source] < quotas.get(source, 1_000) and len(expected) < limit:
-            counts[source] += 1
-            expected.append(result.id)
-    if not quotas:
-        expected = expected[:limit]
-    if quotas or limit >= len(whole.results):
-        assert [it.id for it in answer.results if not it.sums] == expected
+@given(st.integers(1, 60))
+def test_the_counts_of_sources_are_those_of_what_is_found(mixed: Client, limit: int) -> None:
+    whole, answer = (mixed.search("kayaks", most, quiet=True) for most in (1_000, limit))
     assert answer.sources.keys() == set(SOURCES)
     for source, its in answer.sources.items():
-        assert its.found == whole.sources[source].found and its.limit == quotas.get(source)
+        assert its.found == whole.sources[source].found
         assert its.returned == sum(source_of(it) == source for it in answer.results) <= its.found
     assert sum(its.found for its in whole.sources.values()) == len(whole.results)
     assert sum(it.again for it in whole.results) == 1
@@ -274,18 +260,7 @@ def test_tiers_are_those_that_texts_and_summaries_have_come_to(tmp_path: Path) -
         assert not any(is_summary for _, is_summary in (*found(not_tags=["x"]), *found(not_origins=["web"])))
         assert not any(is_summary for _, is_summary in found(not_sessions=["s-old"]))
         assert any(is_summary for _, is_summary in found(not_sessions=["s-new"], not_kinds=["fact"]))
-        answer = client.search("lighthouse gateway", quiet=True, quotas=["summaries=0"])
-        assert not any(it.sums for it in answer.results) and answer.sources["summaries"].found == 1
 
 
 def test_every_kind_has_a_source() -> None:
     assert SOURCE_OF.keys() == set(KINDS) and {*SOURCE_OF.values(), "summaries"} == set(SOURCES)
-
-
-def test_what_is_no_quota_is_refused(mixed: Client) -> None:
-    quotas = quotas_of([" turns = 3 , documents=0", "pages=1000"])
-    assert quotas == {"turns": 3, "documents": 0, "pages": 1_000}
-    for wrong in (*"turns turn=3 turns= turns=-1 turns=1.5 turns=1001 turns=3,turns=3 turns=٣".split(), ""):
-        with pytest.raises(MemtapeError, match=r"no source|no quota|two quotas") as told:
-            mixed.search("kayaks", quotas=[wrong])
-        assert told.value.hint

@@ -1,9 +1,8 @@
-"""Standing pages: what is open and what closes it, who is told of, and pages within their length."""
+"""Standing pages: what is open and what closes it, and pages within their length."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from memtape import Client
-from memtape.schemas.events import SPEAKING, Event, Kind, action_tags, make_tick
+from memtape.schemas.events import Event, Kind, action_tags, make_tick
 from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import IndexPage, PageLine, StandingPage, TreePage
 from memtape.schemas.settings import Settings
@@ -26,13 +25,11 @@ from memtape.sinks.page_files import _PAGE
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.subjects.people import PEOPLE_TOLD, days_of
-from memtape.state.text.named import key_of_name, projects_named
 from memtape.state.text.open_ends import may_end, open_ends, said_of
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
-from memtape.state.views.standing_pages import BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
+from memtape.state.views.standing_pages import ESSENTIALS, LIMITS, RECENT, THREADS
 
 SCOPE = "project:test"
 MINUTE = 60_000_000
@@ -182,21 +179,11 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
 
 
-def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old")]
-    events += [builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
-    events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
-    assert "reef" in written(events[:1], BUFFER)
-    assert written(events[:2], BUFFER) == ""
-    assert "harbour" in (said := written(events, BUFFER)) and "reef" not in said
-    assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
-
-
 def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it() -> None:
     events = [captured("Ada's divorce is on Monday.", "f")]
     events += [turn("Remind me to call the divorce lawyer tomorrow.", "t")]
     events += [turn("The divorce is settled by now.", "r", after=1)]
-    paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
+    paths = (ESSENTIALS, THREADS, RECENT)
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)
@@ -209,27 +196,6 @@ def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it
         told.append(render(pages["MEMORY.md"]).count("ivorce") if "MEMORY.md" in pages else 0)
     assert [bool(count) for count in told] == [False, True, True, True, False, True]
     assert told[-1] == told[3]
-
-
-def test_projects_and_people_named_often_have_pages_and_are_bounded() -> None:
-    texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
-    said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
-    assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
-    said = "We start the new project. The whole repo is slow. See the tile-server repo."
-    assert projects_named(said) == ["tile-server"]
-    events = [turn(f"Marisol said that reef {n} is fine.", n, after=n) for n in range(3)]
-    events += [captured("The reef is charted.", "f", actor="Ada", sent=START + DAY_US)]
-    said = written(events, "people/marisol.md")
-    assert said.startswith("# Marisol\n") and said.count("](../logs/") == 3
-    ada = written(events, "people/ada.md")
-    assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
-    assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
-    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
-    partition = state_of(events)
-    scope = partition.scopes[SCOPE]
-    assert len(scope.people.told) == PEOPLE_TOLD
-    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
-    assert len(paths) == PEOPLE_TOLD
 
 
 @pytest.mark.parametrize("name", table("open-ends")["hostile"])
@@ -262,21 +228,14 @@ def test_a_restored_state_writes_the_same_pages(events: list[Event], data: st.Da
 
 
 @given(histories())
-def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(events: list[Event]) -> None:
+def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
     partition = state_of(events)
     for scope in partition.scopes.values():
-        for key, person in scope.people.known.items():
-            own = [it for it in scope.captures.by_seq.values() if key_of_name(it.actor.name) == key]
-            told = [it for it in own if it.actor.origin in SPEAKING and it.turn < 0]
-            shown = [it.at // DAY_US for it in told if not it.hidden and not it.made]
-            assert dict(Counter(shown)) == person.spoke
-            assert days_of(person) == ((min(shown), max(shown)) if shown else None)
         pages = pages_of(partition, all_changes(scope))
         there = {one.path for one in pages if render(one)}
         for one in pages:
             if isinstance(one, IndexPage):
                 assert {path for path in there if path in LIMITS} == set(one.standing)
-                assert {path for path in there if path.startswith("people/")} == set(one.people)
             if isinstance(one, TreePage):  # What a person wrote there leads where that person says.
                 continue
             for path in re.findall(r"\]\((?:\.\./)?([^)#]*\.md)", render(one)):
@@ -312,7 +271,7 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.archive([old])
     call("run", "--once")
-    folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS, "people/marisol.md"]
+    folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS]
     said = {path: f"The zone of {path.replace('/', ' ')} says hello." for path in paths}
     for path in paths:
         zone = f"{ZONE_START}\n- {said[path]}\n{ZONE_END}\n"
@@ -337,4 +296,4 @@ def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> N
     with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
         found = [it for it in client.context().items if it.section == "tasks"]
     asked = "Which of the two `ledger` tables should stay?"
-    assert [(it.text, it.page) for it in found] == [(asked, THREADS)]
+    assert [it.text for it in found] == [asked]

@@ -234,7 +234,7 @@ def test_a_server_says_that_its_home_is_lost(lose: Callable[[Path], None], home:
 
 
 EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
-WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--distill", "0:0"))]
+WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--distill", "0/0"))]
 
 
 @pytest.mark.parametrize(("event", "words"), soaked(WAYS, *WAYS[::4]))

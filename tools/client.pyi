@@ -22,6 +22,8 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
+from memtape.state.tree import checking
+from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
@@ -51,11 +53,9 @@ from memtape.tools.verbs.searching import (
 )
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
-    DrawnTree,
     LinkSaid,
     ListedNode,
     PageShown,
-    TreeCheck,
     Written,
 )
 from memtape.tools.world import World
@@ -102,7 +102,6 @@ class Client(World):
         valid_at: str | None = None,
         archived: bool = False,
         deep: bool = False,
-        quotas: Sequence[str] = (),
         cursor: str | None = None,
         quiet: bool = False,
         explain: bool = False,
@@ -127,12 +126,11 @@ class Client(World):
         valid_at: What held then, as it is known now.
         archived: Also what is archived.
         deep: Look up to three times.
-        quotas: The most results of a source, as turns=3: memories, turns, documents, insights, summaries, pages, plans, journal.
         cursor: For more: what the same search gave.
         quiet: Do not put this search on the log.
         explain: Say why each result stands where it stands.
         without: Leave this lane out, for comparing.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def recent(self, limit: int = 10, kinds: Sequence[Kind] = ()) -> list[Result]:
         """List the latest memories of this project.
@@ -157,8 +155,8 @@ class Client(World):
 
         budget_tokens: The most tokens of the text.
         form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
-        explain: Say of each line where it comes from: a page of the vault, and the id.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        explain: Say of each line its section and its id.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         as_is: Project nothing first, for callers that cannot wait.
         since: Only later captures of other sessions, from a time in microseconds.
         """
@@ -199,13 +197,13 @@ class Client(World):
         three times at least. Then comes the number of joint uses.
 
         id: The id of a memory or turn, or its first eight characters.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def whole(self, id: str, as_of: str | None = None) -> Whole:
         """Read back the document of which it is a part, byte for byte.
 
         id: The id of a memory or turn, or its first eight characters.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
         """Every event behind it, what hid or restored it, and how it has aged.
@@ -216,7 +214,7 @@ class Client(World):
         """What was used together with it; without an ID the strongest of the scope.
 
         id: The id; without one the strongest of the scope.
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
         """What was said around it, or around a time given as ID, in order.
@@ -243,7 +241,7 @@ class Client(World):
     def diff(self, before: str, after: str, every: bool = False) -> Diff:
         """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
-        A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+        A position is partition/offset pairs, as 3/120,7/45; a time is ISO 8601 or an age.
 
         every: Every scope, not just this project.
         """
@@ -253,7 +251,7 @@ class Client(World):
         A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never
         made) or failing.
 
-        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
         """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
@@ -277,14 +275,12 @@ class Client(World):
         """
     def pages(self) -> list[ListedNode]:
         """List all pages of the project by their slugs."""
-    def check_tree(self, fix: bool = False, yes: bool = False) -> TreeCheck:
+    def check_tree(self) -> list[checking.TreeProblem]:
         """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
-        With --fix, links to missing pages and links that close a circle end, and an unreachable page is put
-        below another. No text is changed, and no page is removed.
+        Each says how it is mended, unless a person has to decide. Nothing is changed.
 
-        fix: Mend what can be mended, after you have said yes.
-        yes: Do not ask.
+
         """
     def new_page(
         self,
@@ -371,7 +367,7 @@ class Client(World):
         limit: The most that are listed.
         purged: What has left the views too, and can come back.
         """
-    def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
+    def lifecycle(self, dry_run: bool = False, limit: int = 20) -> Aging:
         """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
@@ -379,7 +375,6 @@ class Client(World):
         came before it. --set is for people: --origin user at a terminal.
 
         dry_run: Say what the next pass would move, and why the rest stays.
-        at: The dry run is of a pass at this later time, as ISO 8601.
         limit: The most groups that are told.
         """
     def projects(self) -> list[Project]:

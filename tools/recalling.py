@@ -68,7 +68,7 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
         now=answer.now,
         passes=max((taken.look for taken in answer.trace), default=1),
         query=query,
-        quotas=dict(answer.quotas),
+        quotas={},
         results=tuple(result.id for result in answer.results if not result.sums),
         revision=answer.revision,
         trace=answer.trace,

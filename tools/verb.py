@@ -54,7 +54,7 @@ Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
     str | None,
-    people("Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."),
+    people("Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d."),
 ]
 
 

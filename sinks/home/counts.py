@@ -23,8 +23,6 @@ NO_BOUND = -1
 
 LEFT_OUT = "left-out"
 """Events of hooks that were not stored, by reason."""
-LESSENED = "lessened"
-"""Texts of hooks stored out of reach of searches, or without their middle."""
 FLUSHES = "flushes"
 """Flushes before a compaction, by `FlushOutcome`."""
 FlushOutcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]

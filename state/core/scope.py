@@ -31,7 +31,6 @@ from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.pages import Pages
 from memtape.state.subjects.paraphrases import Paraphrases
 from memtape.state.subjects.passes import Passes
-from memtape.state.subjects.people import People
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.threads import Threads
@@ -75,7 +74,6 @@ class Scope(msgspec.Struct, dict=True, eq=False, array_like=True):
     conflicts: Conflicts = msgspec.field(default_factory=Conflicts)
     instructions: Instructions = msgspec.field(default_factory=Instructions)
     threads: Threads = msgspec.field(default_factory=Threads)
-    people: People = msgspec.field(default_factory=People)
 
     def __post_init__(self) -> None:
         self.leading = Leading()

@@ -15,7 +15,6 @@ from sortedcontainers import SortedDict
 from memtape.state.subjects.lifecycle import HasLifecycle, is_pinned, uses_of
 from memtape.state.subjects.memories import Memory, shown_of
 from memtape.state.subjects.weights import importance, worth
-from memtape.state.text.named import key_of_name
 
 Key = tuple[bool, bool, int, int, int, int, int]
 Group = tuple[bool, bool, int]
@@ -26,33 +25,29 @@ They are alike by models alone or not, pinned or not, and of one importance, in 
 
 
 class Leading:
-    """The births of a scope's living facts and insights, by use, by worth, and by worth for each author."""
+    """The births of a scope's living facts and insights, by use and by worth."""
 
     def __init__(self) -> None:
         self._by_use: SortedDict[Key, int] = SortedDict()
-        self._by_worth: dict[str | None, dict[Group, SortedDict[tuple[int, int], int]]] = {}
-        self._places: dict[int, tuple[Key, Group, tuple[int, int], tuple[str | None, str]]] = {}
+        self._by_worth: dict[Group, SortedDict[tuple[int, int], int]] = {}
+        self._places: dict[int, tuple[Key, Group, tuple[int, int]]] = {}
 
     def births(self, of: HasLifecycle) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
         self._keep_up(of)
         return iter(self._by_use.values())
 
-    def worthiest(self, of: HasLifecycle, person: str | None = None) -> Iterator[int]:
-        """Yield the same births by worth, of all memories or of a person's, by `key_of_name`.
-
-        Worth is counted from the last capture of all.
-        """
+    def worthiest(self, of: HasLifecycle) -> Iterator[int]:
+        """Yield the same births by worth, which is counted from the last capture of all."""
         self._keep_up(of)
-        groups = self._by_worth.get(person, {})
-        now = max((-its.peekitem(0)[0][0] for its in groups.values()), default=0)
+        now = max((-its.peekitem(0)[0][0] for its in self._by_worth.values()), default=0)
 
         def ranked(group: Group) -> Iterator[tuple[bool, bool, int, int, int]]:
             is_model, is_unpinned, negative = group
-            for last, birth in groups[group]:
+            for last, birth in self._by_worth[group]:
                 yield is_model, is_unpinned, -worth(-negative, -last, now), last, birth
 
-        return (-birth for *_, birth in merge(*map(ranked, groups)))
+        return (-birth for *_, birth in merge(*map(ranked, self._by_worth)))
 
     def _keep_up(self, of: HasLifecycle) -> None:
         """Place the memories changed since the last call, also removed ones; after a restore all of them."""
@@ -62,21 +57,18 @@ class Leading:
         of.memories.moved, of.usage.moved, of.pins.moved = {}, {}, {}
         for birth in moved:
             if (placed := self._places.pop(birth, None)) is not None:
-                key, group, place, people = placed
+                key, group, place = placed
                 del self._by_use[key]
-                for groups in map(self._by_worth.__getitem__, people):
-                    del groups[group][place]
-                    if not groups[group]:
-                        del groups[group]
+                del self._by_worth[group][place]
+                if not self._by_worth[group]:
+                    del self._by_worth[group]
             memory = of.memories.by_birth.get(birth)
             if memory is None or not memory.lives or of.captures.by_seq[birth].family != "fact":
                 continue
-            person = key_of_name(of.captures.by_seq[memory.canonical].actor.name)
             (group, last_at), key = worth_of(memory, of), key_of(memory, of)
-            self._places[birth] = key, group, (-last_at, -birth), (None, person)
+            self._places[birth] = key, group, (-last_at, -birth)
             self._by_use[key] = birth
-            for by in (None, person):
-                self._by_worth.setdefault(by, {}).setdefault(group, SortedDict())[-last_at, -birth] = birth
+            self._by_worth.setdefault(group, SortedDict())[-last_at, -birth] = birth
 
 
 def worth_of(memory: Memory, of: HasLifecycle) -> tuple[Group, int]:

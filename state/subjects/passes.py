@@ -49,7 +49,7 @@ class Passes(msgspec.Struct, array_like=True):
 
 def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Count captures and decisions; only the counts of the next pass change, no row."""
-    of, changes = context.of, list[Change]()
+    of = context.of
     match event.body:
         case Captured():
             _count(state, context.seq, event.sent, context)
@@ -61,7 +61,6 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
                 _count(state, seq, event.sent, context)
             state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(of, cluster)}
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
-            changes.append(Change("buffer", context.scope, ""))
         case Decided(inputs=inputs, operations=operations, attempt=attempt, reason=reason):
             cluster = tuple(input.id for input in inputs)
             state.queued.pop(cluster, None)
@@ -75,7 +74,7 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
     for cluster in context.dropped:
         state.dropped += 1
         state.queued.setdefault(cluster, (0, context.seq))
-    return changes
+    return []
 
 
 def _count(state: Passes, seq: int, sent: int, context: Context[HasMemories]) -> None:

@@ -1,4 +1,4 @@
-"""Problems of a scope's tree, and the events that repair them, read from the folded state.
+"""Problems of a scope's tree, and the links that repair them, read from the folded state.
 
 No function is recursive: a tree may be as deep as its number of pages.
 """
@@ -21,22 +21,22 @@ Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged
 
 
 class TreeProblem(msgspec.Struct, frozen=True):
-    """A problem of a page: its id and slug, the kind, a description, and the bodies of repairing events.
+    """A problem of a page: its id and slug, the kind, a description, and the link that repairs it.
 
-    Without a body a person has to decide.
+    Without a link a person has to decide.
     """
 
     page: str
     slug: str
     kind: Kind
     what: str
-    fix: tuple[Linked, ...] = ()
+    fix: Linked | None = None
 
 
 def check(scope: Scope) -> list[TreeProblem]:
     """Return the problems of a scope's tree, kind by kind, of each kind in the order of the pages.
 
-    Once every fix is appended, a check finds no cycle, no orphan, and no link to a removed page.
+    Once every fix is appended, a check finds no cycle, no orphan, and no known edge to a removed page.
     """
     if not scope.pages.by_birth:
         return []
@@ -53,7 +53,8 @@ def check(scope: Scope) -> list[TreeProblem]:
             if end is None:
                 found.append(_problem(page, "dangling", f"{what} nobody has written"))
             elif not end.lives:
-                fix = _link(page, link.relation, end.id, on=False)
+                known = link.relation in EDGES
+                fix = _link(page, link.relation, end.id, on=False) if known else None
                 found.append(_problem(page, "dangling", f"{what} is gone", fix))
             if link.relation not in EDGES:
                 what = f"{link.relation} is no edge that Memtape knows"
@@ -71,7 +72,7 @@ def check(scope: Scope) -> list[TreeProblem]:
     return sorted(found, key=lambda problem: order.index(problem.kind))
 
 
-def _problem(page: Page, kind: Kind, what: str, *fix: Linked) -> TreeProblem:
+def _problem(page: Page, kind: Kind, what: str, fix: Linked | None = None) -> TreeProblem:
     return TreeProblem(page.id, page.slug, kind, what, fix)
 
 

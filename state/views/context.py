@@ -104,13 +104,12 @@ class ContextItem(StartText, frozen=True, kw_only=True):
 
     `ends` marks the end of a conversation, whose last sentences matter most. `wordings` are the memory's
     further texts, not in the context. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of
-    `Known`. `page` is the standing page of the vault with the item, empty for none.
+    `Known`.
     """
 
     section: Section
     cut: bool = False
     ends: bool = False
-    page: str = ""
 
 
 class Form(NamedTuple):

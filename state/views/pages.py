@@ -9,7 +9,7 @@ from itertools import islice
 from memtape.schemas import rows as values
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE_PAGES, PROJECT_PAGES, RECENT, THREADS
+from memtape.schemas.places import ARCHIVE, ESSENTIALS, RECENT, THREADS
 from memtape.schemas.rows import Change, MemoryRow, made_from
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -21,7 +21,6 @@ from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.subjects.lifecycle import Summary
 from memtape.state.subjects.memories import captures_of, memories_of, memory_of, unit_of
 from memtape.state.subjects.validity import successor, valid_from
-from memtape.state.text.named import key_of_name
 from memtape.state.views import standing_pages as standing
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
 from memtape.state.views.tree_pages import PAGES, page_of, path_of, tree_page
@@ -29,7 +28,8 @@ from memtape.state.views.tree_pages import PAGES, page_of, path_of, tree_page
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
-_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS, "buffer": BUFFER}
+_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS}
+_INTRODUCING = (ESSENTIALS, THREADS, RECENT)
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
 CONFLICTS_ON_PAGE, SETTLED_ON_PAGE = 100, 50
@@ -62,8 +62,6 @@ def page(scope: Scope, path: str, settings: Settings) -> values.Page:
     if path in standing.STANDING:
         return standing.STANDING[path](scope)
     folder, _, name = path.removesuffix(".md").partition("/")
-    if folder in (PEOPLE_PAGES, PROJECT_PAGES):
-        return standing.person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
     if folder == PAGES:
@@ -76,20 +74,18 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     match change.table:
         case "edges":
             yield from _named_paths(scope, change.id.split("~"))
-        case "conflicts" | "archive" | "threads" | "buffer" as table:
+        case "conflicts" | "archive" | "threads" as table:
             yield from (INDEX_PATH, _PAGE_OF[table])
         case "summaries":
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
         case "scope":
-            yield from (INDEX_PATH, *_introducing(scope))
+            yield from (INDEX_PATH, *_INTRODUCING)
         case "files":
             yield path_of(change.id)
         case "pages":
             page = page_of(scope, change.id)
             if page is not None and page.slug:  # A page without a slug has no file.
                 yield path_of(page.slug)
-        case "people":
-            yield from (INDEX_PATH, standing.person_path(change.id))
         case "uses" | "standing" | "memories" | "turns" | "journal":
             for capture in scope.captures.found((change.id,)):
                 yield from _paths_of_capture(scope, change, capture)
@@ -108,7 +104,7 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
             yield from _standing_paths(scope, (capture,))
         return
     yield standing.memory_path(capture.ordinal)
-    yield from (ESSENTIALS, BUFFER)
+    yield ESSENTIALS
     if memory is not None:
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
@@ -119,25 +115,17 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
     yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in ends))
 
 
-def _introducing(scope: Scope) -> Iterator[str]:
-    yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(standing.person_path, scope.people.told))
-
-
 def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
-    """Yield the standing pages, and pages of people, that may have a turn or the captures of a memory."""
+    """Yield the standing pages that may have a turn or the captures of a memory."""
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
-    is_turn = captures[0].kind == "turn"
     if any(seq in scope.instructions.orders for seq in seqs):
-        yield from _introducing(scope)
+        yield from _INTRODUCING
     if scope.threads.has_any(seqs):
         yield THREADS
     if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):
         yield RECENT
     if unit_of(scope, captures[0]) in scope.lifecycle.archived:
         yield ARCHIVE
-    speakers = () if is_turn else (key_of_name(capture.actor.name) for capture in captures)
-    keys = dict.fromkeys((*scope.people.named_in(seqs), *speakers))
-    yield from (standing.person_path(key) for key in keys if key in scope.people.told)
 
 
 def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
@@ -196,7 +184,6 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
         summary_pages=tuple(map(_summary_path, summaries)),
         project=values.project_told(scope.lifecycle.mark()),
         standing=standing.shown_on_index(scope),
-        people=standing.people_on_index(scope),
         places={row.id: standing.memory_path(by_seq[row.seq].ordinal) for row in rows},
     )
 

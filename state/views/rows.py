@@ -50,8 +50,6 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     # A text that stands for nothing, and a project that was dormant once, have had `MEMORY.md` written too.
     whole = [Change("scope", scope.name, "")] if captures or life.project.since else []
     whole += [Change("threads", scope.name, "")] if scope.threads.open else []
-    whole += [Change("people", scope.name, key) for key in scope.people.told]
-    whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
     return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
 

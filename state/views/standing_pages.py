@@ -1,4 +1,4 @@
-"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
+"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts.
 
 First come the places of captures and memories in the vault, shared by all pages.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
 from heapq import nlargest
 from itertools import chain, islice
 from typing import Any
@@ -21,28 +20,21 @@ from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
 from memtape.schemas.places import (
     ARCHIVE,
-    BUFFER,
     ESSENTIALS,
     LIMITS,
-    PEOPLE_PAGES,
-    PROJECT_PAGES,
     RECENT,
     THREADS,
 )
 from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
-from memtape.schemas.scopes import slug
-from memtape.schemas.times import DAY_US, format_day
+from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
 from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.passes import CONSOLIDATED
-from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
 from memtape.state.subjects.validity import holds
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.named import PROJECT_KEY
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
@@ -50,10 +42,8 @@ from memtape.state.views.rows import memory_row
 
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
-PERSON_CHARS = 4_000
-FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
+FACTS, INSTRUCTIONS, RECENT_TURNS, ARCHIVED = 90, 40, 24, 120
 """Candidates per page, more than most pages have room for."""
-PEOPLE_ON_INDEX = 20
 LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
@@ -62,8 +52,6 @@ _OPEN: dict[EndKind, str] = {
     "question": "Questions without an answer", "promise": "Promises", "task": "Tasks"
 }  # fmt: skip
 _OF_CATEGORY = {"preference": _WANTED, "identity": _WHO}
-_SAYS, _NAMED = "Says", "Named in"
-_PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
 _SEARCH = "`memtape search`"
 _UNDO = "memtape archive --undo"
 _BACK = f"To bring one back: `{_UNDO} ID`. All that went by age: `{_UNDO} --all-of age`."
@@ -134,17 +122,9 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
         ESSENTIALS: chain(_aims(scope, names), _facts(scope, names), _rules(scope, names, {})),
         THREADS: _open_ends(scope),
         RECENT: _recent(scope),
-        BUFFER: _waiting(scope),
         ARCHIVE: filter(None, (spoken_of(scope, unit) for unit in scope.lifecycle.archived)),
     }
     return tuple(path for path, lines in found.items() if next(lines, None) is not None)
-
-
-def people_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the pages of the first people with content."""
-    names = names_left_out(scope)
-    shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
-    return tuple(islice(shown, PEOPLE_ON_INDEX))
 
 
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
@@ -153,38 +133,10 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
     return [named_by(order) for text in ordering for order in heard_in(text).orders]
 
 
-def person_path(key: str) -> str:
-    """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
-    folder = PROJECT_PAGES if key.startswith(PROJECT_KEY) else PEOPLE_PAGES
-    key = key.removeprefix(PROJECT_KEY)
-    if _PLAIN_KEY.fullmatch(key):
-        return f"{folder}/{key.replace(' ', '-')}.md"
-    return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
-
-
-def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of a person or project, by its path: their valid facts, and their mentions."""
-    key = next((key for key in scope.people.told if person_path(key) == path), "")
-    person, names = scope.people.known.get(key), names_left_out(scope)
-    lines, about = list[PageLine](), ""
-    if person is not None and _is_shown(scope, key, names):
-        rows = told_rows(scope, scope.leading.worthiest(scope, key), names)
-        lines += (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
-        for it in _naming(scope, key, names):
-            text = scope.captures.body(it).text
-            lines.append(PageLine(_NAMED, text, _who_when(it), it.id, place_of(scope, it)))
-    if person is not None and (days := days_of(person)) is not None:
-        first, last = (format_day(day * DAY_US) for day in days)
-        about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
-        about += f"on {first}." if first == last else f"from {first} to {last}."
-    title = person.name if person is not None else ""
-    return _page(scope, path, title, lines, (_SAYS, _NAMED), about=about)
-
-
 def _page(
     scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
 ) -> StandingPage:
-    more |= {"limit": LIMITS.get(path, PERSON_CHARS), "lines": tuple(lines), **page_at(scope, path)}
+    more |= {"limit": LIMITS[path], "lines": tuple(lines), **page_at(scope, path)}
     return StandingPage(title=title, sections=sections, **more)
 
 
@@ -300,29 +252,6 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             return
 
 
-def _buffer(scope: Scope) -> StandingPage:
-    lines = tuple(islice(_waiting(scope), BUFFERED))
-    since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`."
-    title, about = f"Not yet consolidated in {scope.name}", about if lines else ""
-    return _page(scope, BUFFER, title, lines, ("",), about=about, how=_SEARCH)
-
-
-def _waiting(scope: Scope) -> Iterator[PageLine]:
-    """Yield the memories that no pass has looked at yet, the latest first."""
-    names = names_left_out(scope)
-    for seq in reversed(scope.captures.ordinals):
-        if seq < scope.passes.until:
-            return
-        capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
-        if memory is None or memory.made or not memory.lives or memory.name != seq:
-            continue
-        if capture.family == CONSOLIDATED and is_told(scope, memory):
-            text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
-            if not is_left_out(text, names):
-                yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))
-
-
 def _archive(scope: Scope) -> StandingPage:
     """Return the units archived by themselves, in sections by month and reason, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
@@ -341,21 +270,10 @@ def _archive(scope: Scope) -> StandingPage:
         f"Archived in {scope.name}",
         lines,
         tuple(dict.fromkeys(line.section for line in lines)),
-        about=_BACK if lines else "",
+        about=_BACK,
         more=len(found) - len(lines),
         how="`memtape archive --list --limit 1000`",
     )
-
-
-def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
-    """Yield the shown captures that mention a person, latest first, except those to be left out."""
-    for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
-        if _is_open(scope, capture) and not is_left_out(scope.captures.body(capture).text, names):
-            yield capture
-
-
-def _is_shown(scope: Scope, key: str, names: list[frozenset[str]]) -> bool:
-    return bool(scope.people.known[key].spoke) or next(_naming(scope, key, names), None) is not None
 
 
 def _who_when(capture: Capture) -> tuple[str]:
@@ -379,7 +297,7 @@ def _wanted(scope: Scope) -> Iterator[Known]:
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
-    told = () if section == _SAYS or row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
+    told = () if row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
     path = memory_path(scope.captures.by_seq[row.seq].ordinal)
     return PageLine(section, row.text, told + about, row.id, path)
@@ -391,7 +309,6 @@ STANDING: dict[str, Callable[[Scope], StandingPage]] = {
         scope, THREADS, f"Open in {scope.name}", _open_ends(scope), (*_OPEN.values(),), how=_SEARCH
     ),
     RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
-    BUFFER: _buffer,
     ARCHIVE: _archive,
 }
 """The function that makes each standing page, even an empty one, by its path."""

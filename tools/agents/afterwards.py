@@ -78,7 +78,7 @@ def flush(turn: HookCall) -> bytes:
         raise
     if receipts and not receipts[0].spooled and is_named(Home(turn.home)):
         place = receipts[0].position
-        turn.start("--distill", f"{place.partition}:{place.offset}")
+        turn.start("--distill", f"{place.partition}/{place.offset}")
     return b""
 
 

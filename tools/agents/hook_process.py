@@ -22,7 +22,7 @@ TURNS = ("prompt", "answer", "act", "retell")
 
 
 def serve_hook(host: str, home: str | None, *, alone: bool, stay: bool, distill: str = "") -> NoReturn:
-    """Run a hook, stay as a server, or distil the flush at `partition:offset`; then end the process."""
+    """Run a hook, stay as a server, or distil the flush at `partition/offset`; then end the process."""
     try:
         data = b"" if distill else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         if alone:

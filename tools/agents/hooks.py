@@ -19,7 +19,7 @@ from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
-from memtape.sinks.home.counts import LEFT_OUT, LESSENED, count_one, note
+from memtape.sinks.home.counts import LEFT_OUT, count_one, note
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.tools.agents.errors import note_error
@@ -29,7 +29,7 @@ from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, HookOffe
 from memtape.tools.capture import native_ids
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, HEARD, OPENCODE, Role, heard, of_hook
-from memtape.tools.capture.noise import lessened, noise_in
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
@@ -138,7 +138,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 
 def distill(home: Path | None, place: str) -> None:
-    """Distil the flush at `partition:offset` of the log, in a process of its own. Never raises."""
+    """Distil the flush at `partition/offset` of the log, in a process of its own. Never raises."""
     from memtape.tools.agents import afterwards
 
     where = home or default_home()
@@ -146,7 +146,7 @@ def distill(home: Path | None, place: str) -> None:
         return
     try:
         os.nice(NICENESS)
-        partition, _, offset = place.partition(":")
+        partition, _, offset = place.partition("/")
         afterwards.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
@@ -265,8 +265,6 @@ def capture(turn: HookCall, client: Client, text: str, native: str | None = None
     )
     if client.capture_many([line]).refused:
         count_one(turn.home, LEFT_OUT, "private as a whole")
-    elif sort := lessened(text):
-        count_one(turn.home, LESSENED, sort)
     turn.captured = True
 
 

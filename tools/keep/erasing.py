@@ -27,7 +27,6 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
-from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot, events_between, slots_between
 from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of
@@ -44,7 +43,7 @@ from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_as_owner
 from memtape.tools.keep.rebuild import without_list
@@ -102,9 +101,9 @@ class ErasurePlan(Carried, kw_only=True):
     `items` are erased: captures, and events derived from them. `carriers` are other events of any scope
     with a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too.
     `erased_before` are ids erased earlier. `texts` are the statements in the erased events, as far as still
-    on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too,
-    unless kept: then they are captured again, so that a kept plan has none. `vectors` are the items'
-    vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
+    on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too; a
+    plan that is kept has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
+    erasure was cut short.
     """
 
     scope: str
@@ -113,7 +112,6 @@ class ErasurePlan(Carried, kw_only=True):
     texts: list[str]
     labels: list[str]
     corrections: dict[str, str] = {}
-    keep_corrections: bool = False
     take_unreadable: bool = False
     vectors: list[bytes] = []
     is_resumed: bool = False
@@ -247,8 +245,6 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     home, log = writer.home, writer.log
     on_phase("reading the log", 0, 1)
     due = _events_of(made, writer)
-    if made.keep_corrections:
-        log.append([_kept_anew(log, item) for item in made.corrected])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
@@ -263,7 +259,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
             _check_sight(before)
     if name:
         vectors = [*needles.vectors]
-        kept = replace(made, corrections={}, keep_corrections=False, vectors=vectors, is_resumed=True)
+        kept = replace(made, corrections={}, vectors=vectors, is_resumed=True)
         keep_unfinished(home, name, kept)
     if due:
         log.append(due)
@@ -420,7 +416,7 @@ def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collect
     """Return the sentence of each valid correction by people, by its id, except those `asked` for.
 
     A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
-    it has words of that text, unless a person keeps it.
+    it has words of that text.
     """
     going, found = {item.id: None for item in items}, dict[str, str]()
     for item in (item for item in items if item.id not in asked):
@@ -435,16 +431,6 @@ def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collect
         if refs and refs[0] not in going:
             found[item.id] = refs[0]
     return found
-
-
-def _kept_anew(log: Log, item: ErasedItem) -> Event:
-    """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
-
-    Its id follows from the erased capture: a repeated erasure keeps the correction once.
-    """
-    event = _event(log, item)
-    id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
-    return replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
 
 def _event(log: Log, item: ErasedItem) -> Event:

@@ -54,12 +54,12 @@ Values = Mapping[tuple[str, ...], float]
 """The values of a metric, by the values of its labels."""
 
 
-def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
-    """Return the metrics of a home as OpenMetrics, and their content type. It may be called from any thread.
+def exposition(home: Home, log: Log) -> tuple[bytes, str]:
+    """Return the metrics of a home as OpenMetrics, and their content type.
 
     `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
     """
-    state = Reader(home, log).held(lambda views: status(home, log, views, profile, letters=False))
+    state = Reader(home, log).held(lambda views: status(home, log, views, "", letters=False))
     told = list(_families(state, HomeCounts(home.path)))
     # Nothing else of a registry is asked, and one that is registered with collects once more, for the names.
     body: bytes = generate_latest(SimpleNamespace(collect=lambda: told))  # type: ignore[no-untyped-call]

@@ -58,7 +58,6 @@ class Serving:
             *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
-            Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
         handlers = {MemtapeError: self._refused, HTTPException: self._missing, Exception: self._broken}
@@ -121,16 +120,6 @@ class Serving:
         told = self._drawing.written("errors.html", {"errors": errors})
         following = lines[-1].offset + 1 if lines else asked.number("after", 0, 0, MOST_OFFSET)
         return JSONResponse({"rows": rows, "errors": told, "next": following})
-
-    def _metrics(self, request: Request) -> Response:
-        """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
-        from memtape.tools.measure.metrics import exposition
-
-        def read(client: Client) -> tuple[bytes, str]:
-            return exposition(client.home, client.log, client.profile.name)
-
-        body, kind = self._held.do(self._held.scope, read)
-        return Response(body, media_type=kind)
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""

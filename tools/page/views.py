@@ -6,7 +6,6 @@ How a view becomes HTML is in `drawing`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from math import cos, pi, sin, sqrt
@@ -16,11 +15,12 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import root_id
-from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
+from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
+from memtape.schemas.times import DAY_US, format_time, parse_time
 from memtape.schemas.visible import visible_json
 from memtape.state.subjects.weights import ONE, decayed
+from memtape.state.tree.walking import drawn
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -94,9 +94,6 @@ def recalls(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 MOST_EVENTS = 200
-USE_DAYS = 18
-"""Times of use are kept one by one for this many days before the last."""
-BAR = 50
 
 
 def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -108,10 +105,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
     explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
     shown = explained.events[-MOST_EVENTS:]
-    # The days up to the last use, each with its number and the height of its bar.
-    counts = Counter(time // DAY_US for time in opened.use_times)
-    last, most = max(counts, default=0), max(counts.values(), default=0)
-    days = range(last - USE_DAYS + 1, last + 1) if counts else ()
     return {
         "opened": opened,
         "row": row,
@@ -119,7 +112,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
-        "uses": [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days],
         "age": explained.age,
     }
 
@@ -215,44 +207,14 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-MOST_LINES = 2_000
-MOST_DEPTH = 12
+MOST_DEPTH, MOST_BELOW = 12, 500
 
 
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
-    root = rows.get(root_id(asked.scope))
-    lines = [] if root is None else _below(root, rows)
-    drawn = {row.id for _, row, _ in lines}
-    written = [row for row in rows.values() if row.version is not None]
-    loose = [row for row in written if row is not root and row.id not in drawn]
-    return {
-        "lines": lines[:MOST_LINES],
-        "more": max(len(lines) - MOST_LINES, 0),
-        "loose": loose[:MOST_LINES],
-        "pages": len(written),
-        "titles": {row.id: row.title for row in rows.values()},
-    }
-
-
-def _below(root: PageRow, rows: dict[str, PageRow]) -> list[tuple[int, PageRow, bool]]:
-    """Return the pages below a page in drawing order: depth, row, and whether the page was drawn before.
-
-    The children of a page are drawn once.
-    """
-    lines, seen = list[tuple[int, PageRow, bool]](), {root.id}
-    waiting = [(0, id) for id in reversed(root.children)]
-    while waiting:
-        depth, id = waiting.pop()
-        row = rows.get(id)
-        if row is None:
-            continue
-        lines.append((depth, row, id in seen))
-        if id not in seen and depth < MOST_DEPTH:
-            waiting += [(depth + 1, child) for child in reversed(row.children)]
-        seen.add(id)
-    return lines
+    top = root_id(asked.scope)
+    return {"drawn": drawn(asked.scope, rows, top, MOST_DEPTH, MOST_BELOW), "rows": rows}
 
 
 SHOWN = 100

@@ -32,25 +32,24 @@ KEPT_S = 600
 
 Positions = dict[int, int]
 
-_VECTOR = re.compile(r"^\s*[{]?\s*(\"?\d+\"?\s*:\s*\d+\s*(,\s*\"?\d+\"?\s*:\s*\d+\s*)*)[}]?\s*\Z")
+_VECTOR = re.compile(r"\d+/\d+(,\d+/\d+)*\Z")
 
 
 def parse_position(text: str, log: Log, now_us: int) -> Positions:
-    """Parse `3:120,7:45` (partition:offset), its JSON, ISO 8601, or an age such as 3d.
+    """Parse `3/120,7/45` (partition/offset), ISO 8601, or an age such as 3d.
 
     Returns the next offset of every partition. Raises `OffsetOutOfRange` for a position beyond the log.
     """
-    found = _VECTOR.match(text)
-    if found is None:
+    if _VECTOR.match(text) is None:
         time_us = parse_time(text, now_us)
         return {number: log.offset_after(number, time_us) for number in range(log.partitions)}
     positions = dict(enumerate(log.ends()))
-    for pair in found[1].split(","):
-        partition, offset = (int(part.strip(' "')) for part in pair.split(":"))
+    for pair in text.split(","):
+        partition, offset = map(int, pair.split("/"))
         if partition not in positions or offset > positions[partition]:
             end = positions.get(partition)
             said = f"ends at {end}" if end is not None else "does not exist"
-            told = f"There is no position {partition}:{offset}: partition {partition} {said}."
+            told = f"There is no position {partition}/{offset}: partition {partition} {said}."
             raise OffsetOutOfRange(told)
         positions[partition] = offset
     return positions

@@ -14,12 +14,11 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark
-from memtape.schemas.places import THREADS
 from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told, tells_of
+from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.orders import is_about
 from memtape.state.views.context import (
@@ -105,7 +104,7 @@ def context_of(
     counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    page = retriever.standing_pages(scope).get(THREADS, "")
+    page = retriever.threads_page(scope)
     items = _items([found for found, _ in read], page, now, session)
     if since is not None:
         rows = (row for found, _ in read for row in (*found.known(), *found.captured))
@@ -126,7 +125,7 @@ def context_of(
         budget_tokens=budget_tokens,
         tokens=chosen.tokens,
         tokenizer=counted.name,
-        items=tuple(_placed(retriever, chosen.items)),
+        items=chosen.items,
         omitted=chosen.omitted,
         now=now,
         lag=sum(view.lag for _, view in read),
@@ -189,19 +188,6 @@ def _open_items(
             text = said_of(it.text, end, it.at)
             if text not in held and _line(text) in page and not is_about(text, names):
                 yield item_of("tasks", it, text)
-
-
-def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
-    """Yield the items, each with the first standing page of the vault that has it."""
-    pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
-    for item in items:
-        written = pages[item.scope]
-        # What is open stands there as it was said in a turn, and what a turn states has an id of its own.
-        if item.section == "tasks" and _line(item.text) in written.get(THREADS, ""):
-            yield replace(item, page=THREADS)
-            continue
-        paths = (path for path, said in written.items() if tells_of(said, item.id))
-        yield replace(item, page=next(paths, ""))
 
 
 def _line(text: str) -> str:

@@ -72,8 +72,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A memory, turn, summary, or a capture without a row in the views. `asked` is the id of the question.
 
     `sources` are the sources of a summary. A capture has no row if not projected yet, or purged (`marks`).
-    `used` counts the uses by the asking scope and by its own scope, with the last time; `use_times` lists the
-    uses within the 18 days before the last. `marks` are the notes beside the text, as of the question.
+    `used` counts the uses by the asking scope and by its own scope, with the last time. `marks` are the notes
+    beside the text, as of the question.
     """
 
     asked: str
@@ -85,7 +85,6 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[SummarySource, ...] = ()
     used: int = 0
     last_used_at: int | None = None
-    use_times: tuple[int, ...] = ()
     polarity: Polarity = "fact"
     stale: bool = False
     marks: tuple[str, ...] = ()
@@ -146,7 +145,6 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     if found.scope != scope:
         uses += _uses(retriever, scope, map(other_row_id, ids))
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
-    times = tuple(sorted(time for use in uses for time in use.times))
     now = retriever.now([retriever.found(found.scope)[1]])
     told = judged(result_of(found), found, now)
     withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
@@ -157,7 +155,6 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
         turn=found if isinstance(found, TurnRow) else None,
         used=used,
         last_used_at=last,
-        use_times=times,
         polarity=told.polarity,
         stale=told.stale,
         marks=told.marks,

@@ -1,15 +1,15 @@
-"""The answer to a question in all scopes read: the order of its results, their sources, counts and quotas.
+"""The answer to a question in all scopes read: the order of its results, their sources and counts.
 
 A project's search reads its scope and `global`, each ranked from its own texts alone, then merged. Each thing
-is returned once, the latest and the valid first; a quota leaves out ranked results. Only prepared texts
-(`found`) are read, and passages cut for returned results alone.
+is returned once, the latest and the valid first. Only prepared texts (`found`) are read, and passages cut for
+returned results alone.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -110,7 +110,7 @@ def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
     if asked.valid_at is not None or not has_summaries:
         return answer
     most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
-    plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas)
+    plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most)
     other = _ranked(views, scope, plain._replace(now=answer.now), SUMMARIES)
     least = min((result.score for result in answer.results), default=1.0)
     below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
@@ -165,15 +165,10 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
     readies = [views.used_at(ready, now) for ready in readies]
     amongs = [among_of(ready.found, asked.filters, asked.valid_at) for ready in readies]
     # One more than is returned tells whether there is more.
-    limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
+    limit = EVERYTHING if asked.given else asked.limit + (asked.deep is None)
     rankings, trace = _rankings(views, readies, amongs, asked, now, limit)
     ordered = _ordered(readies, amongs, rankings, asked, now, limit)
-    chosen, returned = list[RankedResult](), Counter[Source]()
-    for it in ordered:
-        source = source_of(it.result)
-        if len(chosen) < asked.limit and returned[source] < asked.quotas.get(source, asked.limit):
-            returned[source] += 1
-            chosen.append(it)
+    chosen = ordered[: asked.limit]
     passages = [it.corpus.passages(asked.query) for it in readies]
     pairs, seen = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
     lanes = Counter[Lane]()
@@ -191,8 +186,7 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
         held=readies[0].found.texts.count,
         warnings=tuple(filter(None, map(views.warning, dict.fromkeys(view.mark.partition for view in seen)))),
         after=len(asked.given),
-        quotas=dict(asked.quotas),
-        sources=_source_counts(pairs, returned, asked.quotas),
+        sources=_source_counts(pairs, Counter(source_of(it.result) for it in chosen)),
         has_more=len(chosen) < len(ordered),
         trace=trace,
     )
@@ -316,9 +310,7 @@ def source_of(result: Result) -> Source:
 
 
 def _source_counts(
-    pairs: Sequence[tuple[PreparedTexts, Ranking]],
-    returned: Mapping[Source, int],
-    quotas: Mapping[Source, int],
+    pairs: Sequence[tuple[PreparedTexts, Ranking]], returned: Counter[Source]
 ) -> dict[Source, SourceCount]:
     """Return how many texts of each source the rankings have placed and an answer returns."""
     placed = Counter[Source]()
@@ -333,10 +325,7 @@ def _source_counts(
             placed[source] += counts[KINDS.index(kind)]
         placed["turns"] += len(distinct(found.texts.column("said", ordered)[turns]))
     # A returned text counts as found, also as a cover of another.
-    return {
-        it: SourceCount(found=max(placed[it], returned[it]), returned=returned[it], limit=quotas.get(it))
-        for it in SOURCES
-    }
+    return {it: SourceCount(found=max(placed[it], returned[it]), returned=returned[it]) for it in SOURCES}
 
 
 TAKEN_FROM = 200

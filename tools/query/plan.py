@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 import msgspec
@@ -44,8 +43,8 @@ class SearchQuery(NamedTuple):
     the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
     `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With
-    `archived` archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time
-    of an earlier search that is asked again. Results whose digest (`given_id`) is in `given` are left out.
+    `archived` archived texts are found too. `now` is the time of an earlier search that is
+    asked again. Results whose digest (`given_id`) is in `given` are left out.
     """
 
     query: str
@@ -58,36 +57,11 @@ class SearchQuery(NamedTuple):
     deep: Judge | None = None
     limit: int = 10
     archived: bool = False
-    quotas: Mapping[Source, int] = MappingProxyType({})
     now: int | None = None
     given: frozenset[bytes] = frozenset()
 
 
 SOURCES: tuple[Source, ...] = get_args(Source)
-MOST_QUOTA = 1_000
-
-
-def quotas_of(given: Iterable[str]) -> dict[Source, int]:
-    """Return by source the quotas given as `turns=3`, or several as `turns=3,documents=2`.
-
-    Raises `MemtapeError` for a malformed quota.
-    """
-    quotas: dict[Source, int] = {}
-    for text in (part for each in given for part in each.split(",")):
-        name, _, count = text.partition("=")
-        source = next((known for known in SOURCES if known == name.strip()), None)
-        if source is None:
-            told = f"There is no source {name.strip()[:60]!r}."
-            raise MemtapeError(told, f"There are {', '.join(SOURCES)}.")
-        count = count.strip()
-        if not (count.isascii() and count.isdigit() and len(count) <= 4 and int(count) <= MOST_QUOTA):
-            told = f"{text.strip()[:60]!r} is no quota from 0 to {MOST_QUOTA:,}."
-            raise MemtapeError(told, f"Say how many of a source, as {source}=3.")
-        if source in quotas:
-            raise MemtapeError(f"The source {source} has two quotas.", "Give one.")
-        quotas[source] = int(count)
-    return quotas
-
 
 DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, 5
 SLACK_US = 60_000_000
@@ -123,7 +97,7 @@ def cursor_of(log: Log, scope: str, asked: SearchQuery) -> Cursor:
     The digest leaves out the question's times and the length of a page.
     """
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
-    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, dict(asked.quotas)]
+    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived]
     question = blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
     return Cursor(question, now_us(), 0, (asked.filters.since, asked.filters.until, asked.valid_at), b"")
 

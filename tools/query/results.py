@@ -124,7 +124,7 @@ class Result(Displayed, frozen=True, kw_only=True):
 
 
 class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How many texts of a source passed the filters and were found, how many are returned, and the quota.
+    """How many texts of a source passed the filters and were found, and how many are returned.
 
     Turns that say the same are found once in a scope. Summaries are looked for only where little else was
     found.
@@ -132,7 +132,6 @@ class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
 
     found: int
     returned: int
-    limit: int | None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -142,7 +141,7 @@ class Answer(msgspec.Struct, frozen=True):
     itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
     reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
     on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
-    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next`
+    has the count of each source. `has_more` says that more results were left; `next`
     is the cursor of the next page, None without one, and `after` the number of results on the pages before.
     `trace` has the steps of a deep search. `recall_id` is the id of the search's `recalled` event, None for a
     quiet search.
@@ -160,7 +159,6 @@ class Answer(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     aside: str = ""
     after: int = 0
-    quotas: Mapping[Source, int] = MappingProxyType({})
     sources: Mapping[Source, SourceCount] = MappingProxyType({})
     next: str | None = None
     has_more: bool = False

@@ -16,6 +16,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event, Mark
 from memtape.schemas.log import Log, events_between
+from memtape.schemas.places import THREADS
 from memtape.schemas.rows import (
     LifeMark,
     MemoryRow,
@@ -173,11 +174,11 @@ class Retriever:
             if not repeated and not erasures.covers(event):
                 yield event
 
-    def standing_pages(self, scope: str) -> dict[str, str]:
-        """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
+    def threads_page(self, scope: str) -> str:
+        """Return the vault's page of open threads, as it lies there; empty where the past is asked."""
         from memtape.sinks.vault import Vault  # A prompt's search must not wait for this.
 
-        return {} if self.past is not None else Vault(self._home).standing(scope)
+        return "" if self.past is not None else Vault(self._home).text_of(scope, THREADS)
 
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""

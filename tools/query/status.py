@@ -20,7 +20,7 @@ from memtape.schemas.log import Log, events_between
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
-from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
@@ -77,14 +77,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     by a hook, if any. `kept` are people's changed files of the vault, saved beside the pages under another
     name. `zones` are problems of people's zones in pages, a sentence each. `warnings` name the views that are
     not served and why, a sentence each. `flushes` counts the flushes before a compaction by outcome, as of
-    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason, and
-    `lessened` those stored without being searchable, or without their middle. `spooled` counts the captures
-    that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are the commands that
-    finish interrupted erasures. `model` has the calls of models today and in all, and windows of talk by
-    outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging of the scopes with
-    any. `types` counts the events past the views by type. `views` has the health of each view of each
-    partition, none of the past, and `state` is the worst of them. `last_at` is the time of the latest event
-    in the views, in microseconds, 0 without any. `disk` has bytes by kind.
+    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason. `spooled`
+    counts the captures that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are
+    the commands that finish interrupted erasures. `model` has the calls of models today and in all, and
+    windows of talk by outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging
+    of the scopes with any. `types` counts the events past the views by type. `views` has the health of each
+    view of each partition, none of the past, and `state` is the worst of them. `last_at` is the time of the
+    latest event in the views, in microseconds, 0 without any. `disk` has bytes by kind.
     """
 
     home: str
@@ -124,7 +123,6 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     state: HealthState = "ready"
     views: tuple[Health, ...] = ()
     last_at: int = 0
-    lessened: dict[str, int] = {}
     disk: dict[str, int] = {}
     erasures: tuple[str, ...] = ()
 
@@ -210,7 +208,6 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
         "zones": tuple(zone_problems(home)),
         "flushes": counts.tally(FLUSHES),
         "left_out": counts.tally(LEFT_OUT),
-        "lessened": counts.tally(LESSENED),
         "paused": tuple(pauses_of(home.path).lasting(now_us)),
         "model": model_use(home, now_us),
         "disk": disk_of(home),

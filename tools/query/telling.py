@@ -162,21 +162,6 @@ LOOKED = "looked: how the looks of a deep search together have moved it"
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
-def told_sources(answer: Answer, *, whole: bool) -> str:
-    """Return a line with the numbers of found and shown texts of each source.
-
-    The line is empty unless the `whole` is asked for, or a quota has left out something.
-    """
-    told, cut = list[str](), False
-    for source, its in answer.sources.items():
-        quota = "" if its.limit is None else f" (quota {its.limit:,})"
-        told += [f"{its.returned:,} of {its.found:,} {source}{quota}"] if its.found or quota else []
-        cut |= its.limit is not None and its.found > its.returned == its.limit
-    if not (whole or cut):
-        return ""
-    return f"sources: {', '.join(told) or 'nothing in any'}"
-
-
 def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
     """Return the lines about a result: terms, and parts of the score."""
     why = result.why
@@ -206,8 +191,11 @@ def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
 
 
 def explained_question(answer: Answer) -> list[str]:
-    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
+    """Return the lines about a question: counts by source and lane, its readings, and parts of scores."""
+    found = ((source, its) for source, its in answer.sources.items() if its.found)
+    sources = ", ".join(f"{its.returned:,} of {its.found:,} {source}" for source, its in found)
     lines = [
+        f"sources: {sources or 'nothing in any'}",
         *told_trace(answer.trace),
         "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
     ]

@@ -15,7 +15,7 @@ from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import MAX_IDS, Archived, Kind, ScopeChanged
 from memtape.schemas.rows import LifeMark, ScopeHeld, project_told
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import HOUR_US, format_day, format_time, parse_time
+from memtape.schemas.times import HOUR_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.state.core.scope import Scope
@@ -221,10 +221,6 @@ def archived(
 def lifecycle(
     world: World,
     dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False,
-    at: Annotated[
-        str | None,
-        said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME"),
-    ] = None,
     limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20,
 ) -> Aging:
     """Say how many texts of this project stand in which tier, archived or not, and when the clock last
@@ -232,27 +228,21 @@ def lifecycle(
 
         memtape admin lifecycle
         memtape admin lifecycle --dry-run
-        memtape admin lifecycle --dry-run --at 2027-01-01 --json
+        memtape admin lifecycle --dry-run --json
         memtape admin lifecycle --set archive_after_days=-1
 
     A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state:
     each text is counted once, as one that moves or by why it stays. The pass is one, as if none came before
     it. --set is for people: --origin user at a terminal.
 
-    Returns the state at the end of the log, and appends nothing. Raises `MemtapeError` for a past time.
+    Returns the state at the end of the log, and appends nothing.
     """
-    if at is not None and not dry_run:
-        raise InvalidUse("--at says when a pass is tried: give --dry-run too.")
     from memtape.tools.keep.states import partition_now
 
-    now, name = now_us(), world.scope
-    when = now if at is None else parse_time(at, now)
+    name = world.scope
     state = partition_now(world.home, world.log, name)
     scope, clock = state.scopes.get(name) or Scope(name), state.clock or 0
-    if at is not None and when // HOUR_US * HOUR_US <= clock:
-        told = f"The clock of {name} stands at {format_time(clock)}, and only goes on."
-        raise MemtapeError(told, "Give a later hour, or none.")
-    hour = max(when // HOUR_US * HOUR_US, clock // HOUR_US * HOUR_US + HOUR_US)
+    hour = max(now_us() // HOUR_US, clock // HOUR_US + 1) * HOUR_US
     return Aging(
         scope=name,
         mark=scope.lifecycle.mark(),

@@ -98,7 +98,7 @@ def _steps() -> Iterator[DemoStep]:
         words = (FACT, *ADA, "--session", "claude-1")
         yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", *words)
         number, offset = (places[0][places[0].index(name) + 1] for name in ("partition", "offset"))
-        before = f"{number}:{int(offset) + 1}"
+        before = f"{number}/{int(offset) + 1}"
         yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
         yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")
         yield ran("The past can be asked too.", "search", QUESTION, "--limit", "1", "--as-of", before)

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import msgspec
 from msgspec import Meta
 
@@ -18,7 +17,7 @@ from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.writing import now_us
-from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_all, some
+from memtape.tools.doors.terminal import confirmed, is_json, say, say_all, some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
 from memtape.tools.query.plan import is_whole, meant, only_scope
@@ -47,10 +46,6 @@ class EraseAsks(Asks, frozen=True):
     limit: Annotated[int, Meta(description="The most results of --query.", ge=1)] = 20
     only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
     everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
-    keep_corrections: Annotated[
-        bool,
-        said("Capture anew what people corrected, which goes with what it corrects."),
-    ] = False
     dry_run: Annotated[bool, said("Only list what would go.")] = False
     yes: Annotated[bool, said("Do not ask before erasing what was selected, or a correction.")] = False
 
@@ -78,7 +73,6 @@ class ErasureReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     erased: list[Any]
     erased_before: list[str]
     corrections: list[dict[str, str]]
-    keeps_corrections: bool
     carriers: list[Any]
     kept: list[Any]
     unreadable: list[Any]
@@ -118,15 +112,11 @@ def erase(world: World, asked: EraseAsks) -> Output:
     if asked.dry_run or not (made.items or made.erased_before):
         yield _report(made, copies)
         return
-    if asked.selection() and not asked.yes and not confirmed("Erase these for good?"):
-        raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
-    made.keep_corrections = asked.keep_corrections
-    if made.corrections and not (asked.yes or asked.keep_corrections):
-        if not is_asked():
-            lost = f"{many(len(made.corrections), 'correction')} of people would go too."
-            hint = "--keep-corrections captures them anew, --yes lets them go."
-            raise MemtapeError(f"Nothing was erased: {lost}", hint)
-        made.keep_corrections = click.confirm("Keep what was corrected, captured anew?", True, err=True)
+    is_doubtful = bool(asked.selection() or made.corrections)
+    if is_doubtful and not asked.yes and not confirmed("Erase these for good?"):
+        lost = many(len(made.corrections), "correction")
+        told = f": {lost} of people would go too" if made.corrections else ""
+        raise MemtapeError(f"Nothing was erased{told}.", "Confirm it, or give --yes.")
     started = time.monotonic()
     done = world.erase(made)
     report = msgspec.structs.replace(
@@ -175,7 +165,6 @@ def _report(made: ErasurePlan, copies: list[dict[str, str]]) -> ErasureReport:
         erased=made.items,
         erased_before=made.erased_before,
         corrections=[{"id": it.id, "text": it.text} for it in made.corrected],
-        keeps_corrections=made.keep_corrections,
         carriers=made.carriers,
         kept=made.kept,
         unreadable=made.unreadable,
@@ -286,8 +275,7 @@ def _print_plan(made: ErasurePlan) -> None:
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_all(some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:"))
-    unless = "unless --keep-corrections is given"
-    also = f"Corrections of people go too, since their words come from both, {unless}:"
+    also = "Corrections of people go too, since their words come from both:"
     say_all(some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also))
     _print_carried(made, [] if made.take_unreadable else made.unreadable)
 

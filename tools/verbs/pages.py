@@ -17,13 +17,15 @@ from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import confirmed, is_asked, say
+from memtape.tools.doors.terminal import is_asked
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Offer, Output, Verb
 from memtape.tools.verbs import tree
 from memtape.tools.verbs.lines import decoded
 
 if TYPE_CHECKING:
+    from memtape.state.tree.checking import TreeProblem
+    from memtape.state.tree.walking import DrawnTree, TreeNode
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
@@ -89,7 +91,7 @@ def _written_lines(what: str, world: World, asked: Any, done: tree.Written) -> I
         yield told
 
 
-def _tree_lines(world: World, asked: Any, drawn: tree.DrawnTree) -> Iterator[str]:
+def _tree_lines(world: World, asked: Any, drawn: DrawnTree) -> Iterator[str]:
     if drawn.top is None:
         yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
@@ -103,7 +105,7 @@ def _tree_lines(world: World, asked: Any, drawn: tree.DrawnTree) -> Iterator[str
             yield from _below(node, "")
 
 
-def _below(node: tree.TreeNode, margin: str) -> Iterator[str]:
+def _below(node: TreeNode, margin: str) -> Iterator[str]:
     rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
     last = len(node.children) + len(rest) - 1
     for number, child in enumerate(node.children):
@@ -113,7 +115,7 @@ def _below(node: tree.TreeNode, margin: str) -> Iterator[str]:
         yield f"{margin}└── {line}"
 
 
-def _named(node: tree.TreeNode) -> str:
+def _named(node: TreeNode) -> str:
     title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
     marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
     told = f" ({', '.join(marks)})" if marks else ""
@@ -161,33 +163,17 @@ def _list_lines(world: World, asked: Any, found: list[tree.ListedNode]) -> Itera
         yield "No page yet: `memtape tree new` writes one."
 
 
-def _check_shell(world: World, asked: Any) -> Output:
-    found = tree.check(world)
-    mendable = [problem for problem in found.problems if problem.fix]
+def _check_lines(world: World, asked: Any, found: list[TreeProblem]) -> Iterator[str]:
     names = {it.id: it.name for it in tree.pages(world)}
-    steps = list[tuple[str, str]]()  # What is done, and the command that undoes it.
-    for body in (body for problem in mendable for body in problem.fix):
-        page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
-        told = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
-        undo = f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
-        steps.append((told, undo))
-    if asked.fix and mendable and not asked.yes:
-        for told, _ in steps[:SHOWN_PROBLEMS]:
-            say(f"Will be done: {told}", err=True)
-        if not confirmed(f"Do these {len(steps):,}?"):
-            raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = tree.check(world, fix=True) if asked.fix and mendable else found
-    yield done
-    for problem in found.problems[:SHOWN_PROBLEMS]:
+    for problem in found[:SHOWN_PROBLEMS]:
         yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
-    if not found.problems:
+        if (fix := problem.fix) is not None:
+            page, to = (names.get(id or "", id) for id in (fix.id, fix.to))
+            yield f"  To mend: memtape tree link {page} {to} --as {fix.relation}{'' if fix.on else ' --undo'}"
+    if not found:
         yield "Nothing is wrong with the tree."
-    elif done.mended:
-        yield from (f"Done: {told}\n  To undo: {undo}" for told, undo in steps[:SHOWN_PROBLEMS])
-        yield f"{many(len(steps), 'link')} changed, {many(len(done.problems), 'problem')} left."
-    elif mendable:
-        count = many(len(mendable), "problem")
-        yield f"{count} of {len(found.problems):,} can be mended: memtape tree check --fix"
+    elif (more := len(found) - SHOWN_PROBLEMS) > 0:
+        yield f"{many(more, 'more problem')}: memtape tree check --json"
 
 
 def _tell_page(world: World, asked: Any, found: tree.PageShown) -> str:
@@ -223,7 +209,7 @@ VERBS = (
         ),
     ),
     Verb("tree list", tree.pages, lines=_list_lines, listed="pages"),
-    Verb("tree check", tree.check, shell=_check_shell, effect="adds"),
+    Verb("tree check", tree.check, lines=_check_lines, listed="problems"),
     Verb(
         "tree new",
         tree.new,

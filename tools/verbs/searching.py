@@ -85,14 +85,6 @@ class SearchAsks(Asks, frozen=True):
     valid_at: Annotated[str | None, rare("What held then, as it is known now.")] = None
     archived: Annotated[bool, Meta(description="Also what is archived.")] = False
     deep: Annotated[bool, Meta(description="Look up to three times.")] = False
-    quotas: Annotated[
-        tuple[str, ...],
-        rare(
-            "The most results of a source, as turns=3: memories, turns, documents, insights, summaries, "
-            "pages, plans, journal.",
-            8,
-        ),
-    ] = ()
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
     quiet: Annotated[bool, people("Do not put this search on the log.")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
@@ -119,7 +111,6 @@ def search(world: World, asked: SearchAsks) -> Answer:
         memtape search "staging database port" --archived
         memtape search "which databases do we run" --deep --explain
         memtape search "staging database port" --not-kind turn --tier short
-        memtape search "staging database port" --quota turns=3,documents=2
 
     Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
     else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
@@ -166,7 +157,6 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
         deep=query.deep.judge_of(world.home, world.redactor) if asked.deep else None,
         limit=asked.limit,
         archived=asked.archived,
-        quotas=query.plan.quotas_of(asked.quotas),
     )
 
 
@@ -209,8 +199,6 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
         yield _result(number, result)
         if asked.explain and not result.sums:
             yield from query.telling.explained(result, answer.read)
-    if told := query.telling.told_sources(answer, whole=asked.explain):
-        yield told
     if asked.explain:
         yield from query.telling.explained_question(answer)
     if answer.aside:
@@ -301,7 +289,7 @@ def context(
     ] = "prompt",
     explain: Annotated[
         bool,
-        people("Say of each line where it comes from: a page of the vault, and the id."),
+        people("Say of each line its section and its id."),
     ] = False,
     as_of: AsOf = None,
     as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
@@ -397,7 +385,7 @@ def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
 def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[str]:
     if asked.explain:
         for item in found.items:
-            yield f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}"
+            yield f"{item.section:10} {item.id}  {one_line(item.text, 80)}"
     else:
         say(found.text, nl=False)
     if found.items:

@@ -404,7 +404,7 @@ def diff(
 
         memtape admin diff 3d 1h
 
-    A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+    A position is partition/offset pairs, as 3/120,7/45; a time is ISO 8601 or an age.
     """
     return query.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
 

@@ -205,8 +205,8 @@ def _beside_lines(state: Status) -> Iterator[str]:
         yield f"aging         {lives_told(state.lives.values())}"
     if state.hook_server_pid:
         yield f"hook server   running (pid {state.hook_server_pid}); it ends by itself"
-    use, counted = state.model, {"flushes": state.flushes, "left out": state.left_out}
-    for name, counts in (counted | {"lessened": state.lessened}).items():
+    use = state.model
+    for name, counts in (("flushes", state.flushes), ("left out", state.left_out)):
         if counts:
             yield f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items()))
     if use.total.calls:

@@ -8,7 +8,6 @@ refused; any other is put on the log at once. `state/subjects/pages.py` decides 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Annotated
 
 import msgspec
@@ -33,6 +32,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree import checking
+from memtape.state.tree.walking import DrawnTree, drawn
 from memtape.state.views import tree_pages
 from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.capture.lines import Line
@@ -73,31 +73,6 @@ class AgentEditPageAsks(Asks, frozen=True):
     page: PageName
     text: Annotated[str, Meta(description="The whole page as it is to be.")]
     base: Annotated[str, said("The version that you read, as read_page named it.", 64)]
-
-
-class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the drawn tree, with the pages below it; `more` counts pages below that are not drawn.
-
-    `again` marks a page that was drawn before with all its children. `versions` counts the current versions:
-    one unless diverged.
-    """
-
-    name: str
-    id: str
-    title: str
-    versions: int
-    again: bool
-    more: int
-    children: tuple[TreeNode, ...]
-
-
-class DrawnTree(msgspec.Struct, frozen=True, kw_only=True):
-    """The tree of a scope below a page, the pages without a parent, and the number of pages."""
-
-    scope: str
-    top: TreeNode | None
-    loose: tuple[TreeNode, ...]
-    pages: int
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,13 +137,6 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
     on: bool
 
 
-class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The problems of a tree, and those that were mended."""
-
-    problems: tuple[checking.TreeProblem, ...]
-    mended: tuple[checking.TreeProblem, ...] = ()
-
-
 def draw(
     world: Writer,
     page: Annotated[str, said("The page at the top.", argument=True)] = ROOT,
@@ -184,15 +152,8 @@ def draw(
     Raises `NotFound`.
     """
     rows = _rows(world)
-    if not rows and page == ROOT:
-        return DrawnTree(scope=world.scope, top=None, loose=(), pages=0)
-    top, known = rows[_named(world, page)[1].id], dict[str, None]()
-    drawn = _node(rows, top, depth, limit, known)
-    parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
-    loose = islice(sorted(parentless, key=name_of), limit) if top.slug == ROOT else ()
-    nodes = tuple(_node(rows, row, depth - 1, limit, known) for row in loose)
-    count = sum(row.slug != ROOT for row in rows.values())
-    return DrawnTree(scope=world.scope, top=drawn, loose=nodes, pages=count)
+    top = root_id(world.scope) if page == ROOT else _named(world, page)[1].id
+    return drawn(world.scope, rows, top, depth, limit)
 
 
 def show_page(
@@ -354,11 +315,12 @@ def link(
     try:
         target: Page | None = meant(scope, to)
     except MemtapeError:
-        if not is_slug(to):
+        ends = map(scope.pages.end, named.links.values()) if undo else ()
+        target = next((it for it in ends if it is not None and to in (it.id, it.slug)), None)  # It is gone.
+        if target is None and not is_slug(to):  # Else no page has this slug yet.
             raise
-        target = None  # No page has this slug yet.
     here, there = name_of(named), to if target is None else name_of(target)
-    if target is named:
+    if target is named and not undo:
         raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
     found = scope.pages.numbers.get((named.birth, relation, there if target is None else target.birth))
     if (found is not None) is not undo:
@@ -374,30 +336,15 @@ def link(
     return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
 
-def check(
-    world: Writer,
-    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False,
-    yes: Annotated[bool, said("Do not ask.")] = False,
-) -> TreeCheck:
+def check(world: Writer) -> list[checking.TreeProblem]:
     """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
         memtape tree check
-        memtape tree check --fix --yes
 
-    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
-    another. No text is changed, and no page is removed.
+    Each says how it is mended, unless a person has to decide. Nothing is changed.
     """
-    problems = _problems(world)
-    mended = tuple(problem for problem in problems if problem.fix and fix)
-    if not mended:
-        return TreeCheck(problems=problems)
-    world.log.append([world.made("linked", body, world.scope) for problem in mended for body in problem.fix])
-    return TreeCheck(problems=_problems(world), mended=mended)
-
-
-def _problems(world: Writer) -> tuple[checking.TreeProblem, ...]:
     scope = state_of(world, world.scope)
-    return () if scope is None else tuple(checking.check(scope))
+    return [] if scope is None else checking.check(scope)
 
 
 def _rows(world: Writer) -> dict[str, PageRow]:
@@ -479,21 +426,6 @@ def no_page(scope: str, name: str) -> NotFound:
     """Return the error of a name that no page has."""
     hint = "`memtape tree list` has all; `memtape tree new` writes one."
     return NotFound(f"{scope} has no page {name[:80]}.", hint)
-
-
-def _node(rows: dict[str, PageRow], row: PageRow, depth: int, limit: int, known: dict[str, None]) -> TreeNode:
-    again, children = row.id in known, [rows[id] for id in row.children if id in rows]
-    known[row.id] = None
-    below = [] if again or depth <= 0 else children[:limit]
-    return TreeNode(
-        name=name_of(row),
-        id=row.id,
-        title=row.title,
-        versions=1 + len(row.beside),
-        again=again,
-        more=0 if again else len(children) - len(below),
-        children=tuple(_node(rows, child, depth - 1, limit, known) for child in below),
-    )
 
 
 def _told(scope: Scope, ref: str) -> str:
