@@ -32,7 +32,7 @@ from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.polarity import polarity
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 from memtape.state.text.terms import terms
 
 SECOND = 1_000_000

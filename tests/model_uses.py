@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from memtape.schemas.lanes import unasked_by
-from memtape.state.text.carrying import answer_of, carries
+from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
 
 SECOND = 1_000_000

@@ -20,7 +20,7 @@ from soaked import soaked
 
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
-from memtape.state.text import instructions, markdown, open_ends, opposing, replacing, statements
+from memtape.state.text import instructions, markdown, open_ends, opposites, replacements, statements
 
 LENGTHS = (24 * 1024, 64 * 1024)
 """So long are the texts, in characters: more than a pattern is given, and thousands of words."""
@@ -29,16 +29,16 @@ MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
 PLAIN = """
-polarity.corrections_in polarity.polarity named.named_files terms.language_of terms.terms
-asking.is_nod normal.normal_text reading.sentences claims.reading
+polarity.corrections_in polarity.polarity names.named_files terms.language_of terms.terms
+questions.is_nod normal.normal_text reading.sentences claims.reading
 """.split()
 RULES: dict[str, Callable[[str], object]] = {
     "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
-    "opposing": lambda text: opposing.oppose(text, "Never deploy on Fridays."),
+    "opposing": lambda text: opposites.oppose(text, "Never deploy on Fridays."),
     "orders": lambda text: instructions.heard_in(text).orders,
     "points": lambda text: list(markdown.points(text)),
-    "replacing by": lambda text: replacing.replaces("The port is 5433.", text),
-    "replacing of": lambda text: replacing.replaces(text, "The port is 5433."),
+    "replacing by": lambda text: replacements.replaces("The port is 5433.", text),
+    "replacing of": lambda text: replacements.replaces(text, "The port is 5433."),
     "near verbatim": near_verbatim.read,
     "standing": instructions.heard_in,
     "statements": lambda text: statements.statements(text, AT, of_agent=False),

@@ -28,7 +28,7 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.conflicts import ConflictState
 from memtape.state.subjects.validity import holds, successor
-from memtape.state.text.opposing import oppose
+from memtape.state.text.opposites import oppose
 from memtape.state.views.pages import page
 from memtape.state.views.rows import memory_row
 from memtape.tools.capture.injected import without_injected

@@ -20,9 +20,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, action_tags
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
-from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.named import named_files
+from memtape.state.text.names import named_files
+from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END

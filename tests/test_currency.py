@@ -16,7 +16,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are_changes, latest_first, memory
 from memtape.state.ranking.yielding import below
 from memtape.state.subjects.captures import TRUST
-from memtape.state.text.asking import only_asks
+from memtape.state.text.questions import only_asks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

@@ -15,7 +15,7 @@ from test_pausing import taken, texts, transcript
 from memtape.schemas.events import MAX_TEXT_BYTES
 from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.state.text.asking import is_nod
+from memtape.state.text.questions import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing.records import FAILED

@@ -27,7 +27,7 @@ from test_bounds import AT
 
 from memtape import state
 from memtape.schemas import patterns
-from memtape.state.text import asking, open_ends, polarity, replacing
+from memtape.state.text import open_ends, polarity, questions, replacements
 from memtape.state.text.lexicon import Cues, cues
 from memtape.state.text.statements import MOST_CHARS
 
@@ -46,10 +46,10 @@ WIDE = 16
 """A repeat of at least so many takes a text in."""
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
-    *test_bounds.RULES.values(), polarity.correction_of, asking.is_goodbye, asking.only_asks,
+    *test_bounds.RULES.values(), polarity.correction_of, questions.is_goodbye, questions.only_asks,
     lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
-    lambda text: replacing.replaces("The plan is to use Redis for the cache.", text),
-    lambda text: replacing.replaces(text, "We use Postgres for the cache."),
+    lambda text: replacements.replaces("The plan is to use Redis for the cache.", text),
+    lambda text: replacements.replaces(text, "We use Postgres for the cache."),
 )  # fmt: skip
 
 Pattern = tuple[str, int]

@@ -34,7 +34,7 @@ from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
 from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import MemoryLog
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import PROMPT_CHARS

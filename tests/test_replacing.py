@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 

@@ -29,8 +29,8 @@ from memtape.state.fold.near_verbatim import key_of, read
 from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
-from memtape.state.text.opposing import oppose
-from memtape.state.text.replacing import replaces
+from memtape.state.text.opposites import oppose
+from memtape.state.text.replacements import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client

@@ -23,7 +23,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.subjects.usage import MAX_TIMES
 from memtape.state.subjects.weights import HALF_LIFE_US, HOT_WINDOW_US, decayed, other_row_id, times_of
-from memtape.state.text.carrying import answer_of, carries
+from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.state.views.rows import all_changes, row_of
 

@@ -18,7 +18,7 @@ from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import captures_of, ids_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.replacing import Sharing, replaces
+from memtape.state.text.replacements import Sharing, replaces
 from memtape.state.text.terms import terms
 
 REST_US = DAY_US

@@ -13,7 +13,7 @@ from memtape.schemas.events import Actor
 from memtape.schemas.times import format_day
 from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster, may_replace
 from memtape.state.fold.near_verbatim import same_specifics
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 
 MOST_PREVIOUS = 5
 """Earlier values in a line, the latest first; the inputs of the line have all of them."""

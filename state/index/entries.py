@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
-from memtape.state.text.asking import ANSWERS_HOLD, held, is_nod
+from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
 
 KINDS = ("", *sorted(get_args(Kind)))

@@ -20,7 +20,7 @@ from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.claims import GENERIC, SAYS_NOTHING, Claim, singles_of
 from memtape.state.text.lexicon import cues
-from memtape.state.text.replacing import without_serial
+from memtape.state.text.replacements import without_serial
 from memtape.state.text.terms import terms
 
 AMONG = 50

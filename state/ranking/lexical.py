@@ -18,9 +18,9 @@ from memtape.state.index.segments import Array
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
-from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
 from memtape.state.text.normal import words
+from memtape.state.text.questions import day_terms, questions, terms_of_day
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
 
 LAST_LETTER = "\u2e80"

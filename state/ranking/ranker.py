@@ -32,8 +32,8 @@ from memtape.state.ranking.yielding import (
     just_said,
     may_only_ask,
 )
-from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import best_passage
+from memtape.state.text.questions import first_person, held_by_answers, is_about_answers, only_asks
 
 DIGITS = 9
 """Decimals of scores: rounding keeps the order of additions from deciding between equals."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from memtape.schemas.events import PEOPLE, STATED_TAG
 from memtape.state.ranking.lexical import Weighed
-from memtape.state.text.asking import only_asks
+from memtape.state.text.questions import only_asks
 from memtape.state.text.terms import terms
 from memtape.state.views.filters import Narrowed
 

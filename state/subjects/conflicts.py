@@ -21,7 +21,7 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory, captures_of, ids_of, memories_of, memory_of
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor, ties_of
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.opposing import oppose, standing_of
+from memtape.state.text.opposites import oppose, standing_of
 
 Pair: TypeAlias = tuple[Memory, Memory]
 Evidence = tuple[tuple[str, ...], tuple[str, ...]]
@@ -55,7 +55,7 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
     """The conflicts of a scope by id in the order in which they were raised.
 
     `uses` has by the seq of a capture of a memory with a rival the last event that used the capture: seq, id.
-    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it.
+    `about` has by the digest of a topic (`opposites`) the seqs of people's latest statements about it.
     `naming` follows from the rest: it has by captured id its conflicts.
     """
 

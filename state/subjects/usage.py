@@ -22,7 +22,7 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import HasMemories, row_of_unit, unit_of
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.subjects.weights import HOT_WINDOW_US, other_row_id
-from memtape.state.text.carrying import answer_of, carries
+from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
 
 MAX_TIMES = 64

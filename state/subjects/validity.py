@@ -1,7 +1,7 @@
 """Validity: since when a memory holds, and its replacement. The facts' times decide, not their arrival.
 
-Texts decide replacement (`state/text/replacing.py`), unless a person or agent stated it (`linked`). A memory
-contradicted by a less trusted one is not replaced: `conflicts` reports it.
+Texts decide replacement (`state/text/replacements.py`), unless a person or agent stated it (`linked`). A
+memory contradicted by a less trusted one is not replaced: `conflicts` reports it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtape.state.subjects.memories import (
     row_of_unit,
     shown_of,
 )  # fmt: skip
-from memtape.state.text.replacing import Sharing, replaces
+from memtape.state.text.replacements import Sharing, replaces
 
 Tie = Literal["replaced", "in part", "contradicted"]
 """The effect of a newer memory with another value on the older memory.

@@ -1,7 +1,7 @@
 """The claims of an English text, clause by clause: the values of slots, their subjects, and the ended values.
 
 The slots, with one value at a time, are in `slots.txt`, patterns in `cues.txt`, and words in `words.txt`.
-`replacing` decides whether one text replaces another.
+`replacements` decides whether one text replaces another.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.named import named_files
+from memtape.state.text.names import named_files
 from memtape.state.text.own_words import is_question
+from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import read, sentences
 from memtape.state.text.statements import (
     LEAST_WORDS,

@@ -22,7 +22,7 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.instructions import Heard, heard_in, same_instruction
-from memtape.state.text.opposing import oppose, standing_of
+from memtape.state.text.opposites import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.passages import ending
 from memtape.state.views.last_session import left_of, session_line

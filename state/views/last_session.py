@@ -16,9 +16,9 @@ from memtape.schemas.events import PEOPLE, act_of, has_failed
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
-from memtape.state.text.asking import is_goodbye, is_nod
-from memtape.state.text.named import named_files
+from memtape.state.text.names import named_files
 from memtape.state.text.passages import ending
+from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import sentences
 from memtape.state.text.statements import asked, statements
 from memtape.state.views.filters import Spoken

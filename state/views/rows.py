@@ -26,7 +26,7 @@ from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, s
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 from memtape.state.views.tree_pages import page_ids, page_row
 
 

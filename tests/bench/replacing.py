@@ -18,7 +18,7 @@ import msgspec
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import parse_time
 from memtape.state.subjects.captures import TRUST
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
 from bench import replacing
-from memtape.state.text.carrying import answer_of, carries
+from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Question, read_corpus

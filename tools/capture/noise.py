@@ -14,7 +14,7 @@ from hashlib import blake2b
 from memtape.schemas.events import MAX_TEXT_BYTES, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of, tail_of
-from memtape.state.text.asking import is_nod
+from memtape.state.text.questions import is_nod
 from memtape.tools.capture.injected import host_regex
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500

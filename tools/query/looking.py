@@ -32,8 +32,8 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.subjects.edges import Tie, candidates
 from memtape.state.subjects.usage import ANSWERING, TURN_US
 from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
-from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
+from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.views.last_session import left_of
 from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
 from memtape.tools.query.plan import is_whole

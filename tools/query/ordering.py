@@ -48,7 +48,7 @@ from memtape.state.ranking.ranker import DIGITS, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.replacing import replaces
+from memtape.state.text.replacements import replaces
 from memtape.tools.query.found import PreparedTexts, ScopeTexts, among_of, orders_among
 from memtape.tools.query.plan import SOURCES, SearchQuery, continued, cursor_of, given_id, read, written
 from memtape.tools.query.results import Answer, QuestionReading, Result, SourceCount, Why, judged
