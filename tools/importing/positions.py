@@ -21,7 +21,7 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Said
 
-RULES = 2
+RULES = 1
 """Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
 
