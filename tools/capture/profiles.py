@@ -83,8 +83,7 @@ def profile_of(home: Path, named: str | None = None) -> Profile:
         name, by = variable, f"--profile or {PROFILE_VARIABLE}"
     else:
         settings = Home(home, make=False)
-        name = local_settings(settings).profile
-        by = "the default" if name == PROD else str(settings.settings_path)
+        name, by = local_settings(settings).profile, str(settings.settings_path)
     if name not in PROFILES:
         profiles = f"The profiles are {', '.join(PROFILES)}."
         raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", profiles)
