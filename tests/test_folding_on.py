@@ -166,7 +166,7 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
     try:
         for number in range(1, ROUNDS + 1):
             for reader in readers:
-                reader.stdin.write(f"0:{first + number}\n")
+                reader.stdin.write(f"0/{first + number}\n")
             for reader in readers:
                 line = reader.stdout.readline()
                 assert line.split() == [str(number)] * 2, line or reader.communicate()

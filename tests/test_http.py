@@ -60,7 +60,7 @@ def test_what_is_wrong_is_told_with_a_code_and_the_next_step(http: httpx.Client)
     assert "quiet" in asked(http, "search", status=422, query="x", quiet=True)["error"]
     assert asked(http, "show", status=404, id="0" * 8)["error"].startswith(f"{HERE} has no memory")
     assert asked(http, "settle", status=422, conflict="0" * 8, keep="A")["error"].startswith("Only people")
-    assert asked(http, "lifecycle", status=422, at="2030-01-01")["code"] == "invalid_use"
+    assert asked(http, "unarchive", status=422)["code"] == "invalid_use"
     assert http.post("/search", json={"query": "x"}).status_code == 422, "no project is named"
     assert http.post("/search", params={"scope": HERE}, content=b"[]").status_code == 400
     for body in (b'{"text": "\xff"}', b'{"text": ' + b"[" * 100_000):

@@ -22,7 +22,7 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
-from memtape.state.tree import checking
+from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import WriterOptions
@@ -275,7 +275,7 @@ class Client(World):
         """
     def pages(self) -> list[ListedNode]:
         """List all pages of the project by their slugs."""
-    def check_tree(self) -> list[checking.TreeProblem]:
+    def check_tree(self) -> list[TreeProblem]:
         """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
         Each says how it is mended, unless a person has to decide. Nothing is changed.

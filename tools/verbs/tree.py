@@ -32,6 +32,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree import checking
+from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree, drawn
 from memtape.state.views import tree_pages
 from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
@@ -336,7 +337,7 @@ def link(
     return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
 
-def check(world: Writer) -> list[checking.TreeProblem]:
+def check(world: Writer) -> list[TreeProblem]:
     """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
         memtape tree check
