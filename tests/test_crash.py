@@ -210,8 +210,9 @@ def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
     project(home, log)
     log.append([captured(f"more {number}", scope="project:a") for number in range(200)])
     monkeypatch.setattr(verifying, "LOCK_WAIT_S", 0.1)
-    crash.order(child, home, "project")
     lock = home.epoch_lock(partition_of("project:a", log.partitions))
+    lock.path.write_bytes(b"")  # It names this process, until the next holder has named itself.
+    crash.order(child, home, "project")
     while lock.holder() is None:
         assert child.poll() is None
     stop(child)
