@@ -19,7 +19,7 @@ from memtape.state.text.lexicon import cues, phrases, word_list
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order, orders_of
 from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
-from memtape.state.text.reading import HIDDEN, Reading, read, remembered, words_in
+from memtape.state.text.reading import HIDDEN, Reading, has_foreign_letter, read, remembered, words_in
 
 MOST_REMEMBERED = 16_384
 """Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
@@ -45,7 +45,7 @@ def may_instruct(text: str) -> bool:
     """Return whether a text has the words of a standing instruction, whatever else it has."""
     words = words_in(text)
     return (
-        not text.replace("’", "'").isascii()
+        has_foreign_letter(text)
         or any(map(_is_cue, words))
         or not _NEXT_TO.isdisjoint(pairwise(words))
         or not (_WHEN.isdisjoint(words) or _ANY.isdisjoint(words))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from memtape.state.text.lexicon import SEARCH_STOP, cues, word_list
 from memtape.state.text.own_words import MOST_CHARS, asks, unquoted
-from memtape.state.text.reading import Reading
+from memtape.state.text.reading import Reading, has_foreign_letter
 from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
 
 _CUES = cues("orders")
@@ -41,7 +41,7 @@ def is_order(said: str) -> bool:
 def may_order(text: str) -> bool:
     """Return whether a text has a word of an order about memory."""
     lowered = text.lower()
-    return not lowered.isascii() or any(map(lowered.__contains__, _STEMS))
+    return has_foreign_letter(lowered) or any(map(lowered.__contains__, _STEMS))
 
 
 def named_by(sentence: str) -> frozenset[str]:

@@ -30,6 +30,7 @@ _BLOCK_MARKS = ("```", "~~~", '"""', "'''", ">")
 _QUOTATION_MARKS = ('"', "“", "„", "«")
 _CODE_ENDS = ("{", "}", ";")
 _ABBREVIATION_CHARS = 10
+_FOREIGN = lazy(r"[^\W\d_a-zA-Z]")
 _LINE, _SHOWN, _RUN = lazy(r"[^\n]+"), lazy(r"[^\n]"), re.compile(r"[^\W_]+")
 _MARKS = lazy(r"\s*(?:[-*+•·>#]+\s+|\d{1,3}[.)]\s+)*(?:\[[ xX]\]\s*)?(?:[*_]+(?![^\n]*[*_]))?")
 """Marks of an item, and of an emphasis that goes on behind the sentence."""
@@ -93,6 +94,11 @@ class Reading:
 
 def _hidden(found: re.Match[str]) -> str:
     return _SHOWN.sub(HIDDEN, found[0])
+
+
+def has_foreign_letter(text: str) -> bool:
+    """Return whether a text has a letter outside of a to z, so that cues of any language may be in it."""
+    return not text.isascii() and _FOREIGN.search(text) is not None
 
 
 def words_in(text: str) -> list[str]:

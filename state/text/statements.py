@@ -18,7 +18,7 @@ from memtape.state.text.markdown import without_markup
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.own_words import is_own, is_question
 from memtape.state.text.polarity import polarity
-from memtape.state.text.reading import HIDDEN, Sentence, read, sentences, words_in
+from memtape.state.text.reading import HIDDEN, Sentence, has_foreign_letter, read, sentences, words_in
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
@@ -83,7 +83,7 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 def _may_state(text: str) -> bool:
     """Return whether a text has a word of any person's statement; a text without one is read no further."""
-    if not text.replace("’", "'").isascii() or "[ ]" in text or may_identify(text):
+    if has_foreign_letter(text) or "[ ]" in text or may_identify(text):
         return True
     return not _STATING.isdisjoint(words_in(text)) or may_order(text) or may_instruct(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 80
 _note = partial(say, err=True)
+FEW_COLLECTIONS = (50_000, 20, 50)
+"""Thresholds of garbage collection while views are made: a state has many objects, and hardly a circle."""
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for another projector, since a search starts one that ends by itself."""
 
@@ -116,6 +119,7 @@ def _run(
     from memtape.tools.measure.comparing import Shadows
     from memtape.tools.measure.metrics import served_metrics
 
+    gc.set_threshold(*FEW_COLLECTIONS)
     note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else served_metrics(world.home, world.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
