@@ -175,3 +175,8 @@ def test_a_text_with_a_sign_of_another_voice_is_not_own(form: str) -> None:
     text = form.replace("{}", OWN)
     assert heard_in(OWN).standing == (OWN,)
     assert not is_own(read(text)) and not is_heard(text)
+
+
+def test_a_character_that_stands_for_a_block_sets_nothing_off() -> None:
+    pasted = f"What is this? {OWN} \x00 It is."
+    assert not is_own(read(pasted)) and not is_heard(pasted)

@@ -26,7 +26,7 @@ _BLOCK = lazy(rf"{HIDDEN}(?:[{HIDDEN}\n]*{HIDDEN})?")
 
 def is_own(reading: Reading) -> bool:
     """Return whether a text, without its blocks, is in its sender's voice; in doubt it is not."""
-    if len(reading.text) > MOST_READ_CHARS:
+    if len(reading.text) > MOST_READ_CHARS or HIDDEN in reading.text:
         return False
     said = _BLOCK.sub("\n", reading.unblocked)
     quotes = _CUES.quoted.findall(said)

@@ -1,4 +1,4 @@
-"""One reading of a text for all rules: its blocks, sentences and words, each found once, at its first use.
+"""One reading of a text for all rules: its blocks and its sentences, each found once, at its first use.
 
 A block is set off from the text around it: a fence, quoted lines, an element, a long quotation. Positions in
 `prose` and of sentences are those of the text. No rule lives here; `own_words` says whose words a text has.
