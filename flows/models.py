@@ -50,7 +50,7 @@ class Model:
         self.tokens = 0
 
     def _asking(self, prompt: str, limit_s: float) -> AbstractContextManager[Callable[[], str]]:
-        """Give the function that asks, and end at last what it has begun."""
+        """Give a function that asks the model within the limit; end the connection or process afterwards."""
         raise NotImplementedError
 
     def answer(self, prompt: str, limit_s: float) -> str:

@@ -20,8 +20,6 @@ from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from msgspec.inspect import VarTupleType
-
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home, default_home
@@ -119,7 +117,7 @@ def _function(method: str, name: str) -> Any:
         except TypeError as error:
             raise TypeError(f"{method}() {error}") from None
         for field, its in given.items():
-            if isinstance(fields[field].kind, VarTupleType):  # One text is one value.
+            if fields[field].has_many:  # One text is one value.
                 given[field] = (its,) if isinstance(its, str) else tuple(its)
         return verb.answer(self, verb.asks(**given))
 

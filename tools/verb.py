@@ -129,7 +129,7 @@ class Verb(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """The option that selects it in its command; `-` without words, empty for the first."""
+        """The option that selects the verb in a command; `-` without words, empty for the main verb."""
         return self.name[len(self.command) + 1 :]
 
     @property

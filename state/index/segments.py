@@ -276,7 +276,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
 
 
 def _merged_postings(segments: Sequence[Segment], kept: Flags, rows: Array) -> dict[str, Array]:
-    """Return the postings of segments that are kept, which are in these rows."""
+    """Return the kept postings of segments, merged; `rows` are their new rows."""
     terms = [np.repeat(part.terms, part.sizes()) for part in segments]
     unique, places = numbered(np.concatenate(terms)[kept])
     # Rows of a term ascend in each segment, and segments follow each other: a stable sort keeps them so.

@@ -44,7 +44,7 @@ _RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
 
 
 def _called(verbs: Sequence[Verb], given: Given) -> None:
-    """Do what a command line asks: choose the verb, make what it is asked, and print its answer."""
+    """Choose the verb of a command line, make the question, and print the answer."""
     named = given.get("home")
     home = Path(named) if named is not None else default_home()
     with explained(home):

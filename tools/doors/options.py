@@ -63,7 +63,7 @@ def _options_of(verb: Verb) -> dict[str, VerbField]:
 
 
 def _singular(field: VerbField) -> str:
-    return field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
+    return field.name.removesuffix("s") if field.has_many else field.name
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -128,7 +128,7 @@ def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
         needed = len(here) == len(named) and all(field.required for field in here)
         names = dict.fromkeys(map(_metavar, here))
         told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
-        if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
+        if any(field.has_many for field in here):
             told[-1] += "..."
     kind = _values(longest[0].kind, longest[0].extra)  # A shell completes files and choices, else latest ids.
     completes = kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
@@ -142,20 +142,19 @@ def _metavar(field: VerbField) -> str:
 
 def _option(name: str, field: VerbField, *, needed: bool) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
-    key, many = _key(name), isinstance(field.kind, inspect.VarTupleType)
-    hidden = field.extra.get("hidden", False)
-    if isinstance(field.kind, inspect.BoolType):
+    key, hidden = _key(name), field.extra.get("hidden", False)
+    if field.is_flag:
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
         return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
     default = None if field.required else field.default
     return click.Option(
         [name, key],
-        multiple=many,
+        multiple=field.has_many,
         default=default,
         required=needed,
         show_default=default not in (None, (), "", 0),
         type=_values(field.kind, field.extra),
-        help=f"{field.help} May be repeated." if many else field.help,
+        help=f"{field.help} May be repeated." if field.has_many else field.help,
         hidden=hidden,
         envvar=field.extra.get("envvar"),
         metavar=field.extra.get("metavar"),
@@ -204,7 +203,7 @@ def _is_given(option: str) -> bool:
 
 
 def chosen(verbs: Sequence[Verb], given: Given) -> Verb:
-    """Return the verb that the options select: that of one option, else the first, or that without words."""
+    """Return the verb of the given option, by default the main verb, or the verb without words."""
     selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
     # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
     taken = [it for it in selected for other in selected if other is not it and it.mode in _options_of(other)]
@@ -236,7 +235,7 @@ def asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")
     with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
     for place, field in enumerate(_words_of(verb)):
-        if isinstance(field.kind, inspect.VarTupleType):
+        if field.has_many:
             values[field.name], words = tuple(words), []
         elif words:
             values[field.name] = _word(field, words.pop(0))

@@ -161,9 +161,7 @@ def turn(source: str, role: Role, text: str, **fields: Any) -> Found:
 
 
 def rewritten(source: str, name: str, text: str, **fields: Any) -> Found:
-    """Return a text that its source rewrites in place, under its name there, or the skip of one without words
-    of its own.
-    """
+    """Return the record of a text that a source rewrites under one name, or the skip of an empty text."""
     told = said(text)
     if not told:
         return INJECTED if text.strip() else EMPTY

@@ -240,7 +240,7 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
 
 
 class StatedWords(NamedTuple):
-    """What a text says: its terms, its numbers and addresses, and its words that turn a statement around."""
+    """The words of a text: terms, numbers and addresses, and words that turn a statement around."""
 
     terms: frozenset[str]
     values: frozenset[str]

@@ -277,7 +277,7 @@ def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fi
 
 
 def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Event]) -> Given:
-    """Return what a recall gave; of the later uses `told` one that names no recall is its session's."""
+    """Return the texts of a recall. Of the later uses `told`, one without a recall counts by session."""
     body = event.body
     assert isinstance(body, Recalled)
     answered = answers_of(of[0].found, event.session, event.at)

@@ -315,9 +315,9 @@ def _memory(scope: Scope, id: str) -> Memory:
 
 
 def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Any = None) -> Verb:
-    """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
+    """Return the verb of a decision: `done` are the words before the number of named captures.
 
-    `undo` is the verb that undoes it.
+    `undo` is the verb that undoes the decision.
     """
 
     def lines(world: World, asked: Asks, decided: DecidedIds) -> Lines:

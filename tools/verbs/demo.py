@@ -26,7 +26,7 @@ MOST_S = 120
 
 
 class DemoStep(msgspec.Struct, frozen=True):
-    """A step: what it shows, the command as a person types it, and what the command printed."""
+    """A step: the claim that it shows, the command as typed by a person, and the printed lines."""
 
     shows: str
     command: str

@@ -67,7 +67,7 @@ class SearchedFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ErasureReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A plan of an erasure, and with its proof what became of it."""
+    """The plan of an erasure, and after the erasure the outcome and the proof."""
 
     scope: str
     erased: list[Any]
