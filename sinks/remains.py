@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,20 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.rows import TABLES
 from memtape.sinks.home.sqlite_files import opened
-from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment
+from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_manifest, read_segment
 from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
 from memtape.sinks.logs.known_ids import said_in
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
-from memtape.sinks.tables import INDEX
+from memtape.sinks.tables import INDEX, Shard
 from memtape.sinks.zones import ZoneInPage
-from memtape.state.index.entries import take
+from memtape.state.index.entries import language_read, take, told_of
 from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
+from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
 from memtape.state.views.index_proof import are_sound_vectors
-from memtape.state.views.indexed import GONE, heard_at, texts_of
+from memtape.state.views.indexed import FOUND, GONE, kept_at, texts_of
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -105,7 +108,7 @@ class SearchedFile(NamedTuple):
 class _Grain(NamedTuple):
     """A piece of decoded text, and its values that are ids if they equal one; None if ids are found as text.
 
-    `data` are the original bytes, `rows` the vectors stored as numbers.
+    `data` are the original bytes, `rows` the vectors stored as numbers, `terms` stems of words.
     """
 
     where: str
@@ -113,6 +116,7 @@ class _Grain(NamedTuple):
     ids: frozenset[str] | None = None
     data: bytes = b""
     rows: NDArray[np.float64] | None = None
+    terms: frozenset[str] = frozenset()
 
 
 _Read = tuple[str, str, Iterator[_Grain]]
@@ -126,6 +130,11 @@ class _Search:
         self.needles, self.traces = needles, Traces(needles.texts, needles.words)
         # Vectors are looked for as bytes, in base64, and as rows of numbers of the same direction.
         self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
+        languages = range(len(TOLD_LANGUAGES))
+        self.stems = {
+            term: word for word in needles.words for it in languages for term in take(word, 0, it).terms
+        }
+        self.terms_of = lru_cache(maxsize=1)(_terms_of)  # The files of a folder follow each other.
         self.units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
         for size in dict.fromkeys(map(len, needles.vectors)):
             names = [name for name, vector in self.vectors.items() if len(vector) == size]
@@ -142,6 +151,7 @@ class _Search:
             traced = self.traces.find(grain.text)
             hits = [("text", self.traces.texts[number]) for number in traced.texts]
             hits += [("word", word) for word in traced.words]
+            hits += [("word", word) for term, word in self.stems.items() if term in grain.terms]
             if grain.rows is not None and grain.rows.shape[1] in self.units:
                 names, units = self.units[grain.rows.shape[1]]
                 same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
@@ -204,7 +214,7 @@ def _places_of(
 ) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
-        read = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+        read = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path, search.terms_of)
     else:
         said = _grains((f"line {line}", text) for line, text in zone.said())
         yield search.find(f"{name} (your zone)", ("your own", "texts", said), ids_count=True, own=True)
@@ -238,13 +248,14 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return units
 
 
-def _open(path: Path) -> _Read:
+def _open(path: Path, terms_of: Callable[[Path], frozenset[str]]) -> _Read:
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
     if path.parent.parent.name == INDEX:
-        for names, read in ((SEGMENT_NAME, _index), (VECTORS_NAME, _index_vectors)):
-            if names.fullmatch(path.name):
-                return "search index", "batches", read(path)
+        if SEGMENT_NAME.fullmatch(path.name):
+            return "search index", "batches", _index(path, terms_of(path.parent))
+        if VECTORS_NAME.fullmatch(path.name):
+            return "search index", "batches", _index_vectors(path)
     with opened(path) as file:
         head = file.read(32)
     if head.startswith(IDS_MAGIC):
@@ -291,28 +302,34 @@ def _lance(path: Path) -> Iterator[_Grain]:
                 yield _Grain(place, BETWEEN.join(texts), frozenset(_texts(there)))
 
 
-def _index(path: Path) -> Iterator[_Grain]:
-    """Yield the texts of a segment's records.
-
-    Terms are stems, so that a stem may equal an erased word. Terms are therefore compared with the texts;
-    raises `MemtapeError` for a term without a text.
-    """
+def _index(path: Path, explained: frozenset[str]) -> Iterator[_Grain]:
+    """Yield the texts of a segment: its records, its names, and the terms that are not `explained`."""
     segment = read_segment(path, Segment)
-    terms: dict[str, None] = {}
-    for start in range(0, len(segment.tables), ROWS_AT_ONCE):
+    for start in range(segment.size, len(segment.tables), ROWS_AT_ONCE):
         rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
-        found = [heard_at(segment, row) for row in rows if segment.tables[row] != GONE]
-        for row, (shown, _) in zip(rows, found, strict=False):
-            if row < segment.size:
-                text = texts_of(shown)[int(segment.wordings[row])]
-                terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
-        living = list(_texts([msgspec.to_builtins(row) for row, _ in found]))
-        texts = [*living, *_texts([msgspec.to_builtins(heard) for _, heard in found])]
-        yield _Grain(f"rows {start}…", BETWEEN.join(texts), frozenset(living))
+        kept = [kept_at(segment, row) for row in rows if segment.tables[row] != GONE]
+        texts = list(_texts([msgspec.to_builtins(row) for row in kept]))
+        yield _Grain(f"rows {start}…", BETWEEN.join(texts), frozenset(texts))
     names = segment.speaker_names()
     yield _Grain("names", BETWEEN.join(names), frozenset(names))
-    if any(term not in terms for term in segment.term_list()):
-        raise MemtapeError("it has terms that its texts do not have")
+    terms = frozenset(segment.term_list()) - explained
+    yield _Grain("terms", BETWEEN.join(sorted(terms)), terms=terms)
+
+
+def _terms_of(folder: Path) -> frozenset[str]:
+    """Return the terms of all texts that the tables have of a scope, by the folder of its index.
+
+    A stem may equal that of an erased word: one that a living text has says nothing of the erased one.
+    """
+    manifest, shard = read_manifest(folder), Shard(folder.parent.parent, 0)
+    terms: dict[str, None] = {}
+    for table in FOUND if manifest is not None else ():
+        assert manifest is not None
+        for row in shard.rows(TABLES[table], manifest.scope):
+            for text in texts_of(row):
+                told = told_of(text)
+                terms |= dict.fromkeys(take(text, told, language_read(told, manifest.usual)).terms)
+    return frozenset(terms)
 
 
 def _index_vectors(path: Path) -> Iterator[_Grain]:

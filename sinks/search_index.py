@@ -2,8 +2,8 @@
 
 One process writes, any number read. A write makes new files and renames the manifest last, so that a reader
 finds the index before or after it. Rows added one by one gather in a small segment, written anew each time;
-eight segments of one size are merged into one of the next. The meaning of a row, and tokenizing, are in
-`state`.
+eight segments of one size are merged into one of the next. Searchable rows stand in tables, and segments have
+their addresses. The meaning of a row, and tokenizing, are in `state`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memtape.schemas.rows import (
     LivingRow,
     MemoryRow,
     ScopeHeld,
+    TableName,
     TombstoneRow,
     TurnRow,
     VectorRow,
@@ -61,11 +62,14 @@ from memtape.state.views.indexed import (
     INDEXED,
     TABLE_NAMES,
     TABLE_OF,
-    Told,
+    AddressedRow,
+    Take,
+    address_of,
     embedder_of,
+    kept_at,
     key_of,
     languages_of_rows,
-    row_at,
+    no_rows,
     segment_of_rows,
     table_number,
     told_of_row,
@@ -90,11 +94,15 @@ Merge = Callable[[Sequence[SegmentT], Sequence[Flags]], SegmentT]
 
 
 class OpenIndex(NamedTuple):
-    """The index of a scope as a manifest names it: segments of texts and of vectors, and the living rows."""
+    """The index of a scope as a manifest names it: segments of texts and of vectors, and the living rows.
+
+    `take` reads searchable rows from their tables.
+    """
 
     manifest: Manifest
     segments: tuple[Segment, ...]
     living: tuple[Flags, ...]
+    take: Take = no_rows
     vectors: tuple[VectorSegment, ...] = ()
     vectors_living: tuple[Flags, ...] = ()
 
@@ -114,19 +122,40 @@ class OpenIndex(NamedTuple):
 
     def rows(self, row_type: type[RowT]) -> Iterator[RowT]:
         """Yield the live rows of a table."""
-        number = table_number(TABLE_OF[row_type])
-        for segment, alive in self.pairs:
+        number, table = table_number(TABLE_OF[row_type]), TABLE_OF[row_type]
+        for n, (segment, alive) in enumerate(self.pairs):
             chosen = alive & (segment.tables == number)
             chosen[: segment.size] &= segment.wordings == 0
-            for place in np.flatnonzero(chosen).tolist():
-                yield row_at(segment, place)
+            places = np.flatnonzero(chosen).tolist()
+            if table in FOUND:
+                yield from self.rows_at([(n, place) for place in places])
+            else:
+                yield from (kept_at(segment, place) for place in places)
+
+    def rows_at(self, places: Sequence[tuple[int, int]]) -> list[Any]:
+        """Return the rows of documents, each given by (segment, row); of another wording its memory's row."""
+        return self.take([address_of(self.segments[n], place) for n, place in places])
+
+    def check_addresses(self, placed: Mapping[TableName, Mapping[int, tuple[str, int, int]]]) -> None:
+        """Raise `ValueError` unless the row at the address of each living document is the document's.
+
+        `placed` has the key, generation and offset of the rows of each table, by address.
+        """
+        for segment, alive in self.pairs:
+            keys = segment.row_keys()
+            for row in np.flatnonzero(alive[: segment.size]).tolist():
+                number, address, *guard = address_of(segment, row)
+                key, *found = placed[TABLE_NAMES[number]].get(address, ("", 0, 0))
+                id = key.removeprefix(f"{self.manifest.scope}/")
+                if found != guard or key_of(TABLE_NAMES[number], id) != int(keys[row]):
+                    raise ValueError(f"A text of {self.manifest.scope} has the address of another row.")
 
     def held(self) -> ScopeHeld:
         """Return the counts of the index, archived texts included, as `status` prints them."""
         counts, hidden = Counter[str](), 0
-        for segment, alive in self.pairs:
+        for n, (segment, alive) in enumerate(self.pairs):
             shown = alive[: segment.size] & (segment.wordings == 0) & (segment.flags & HIDDEN == 0)
-            hidden += int(self._restorable(segment, alive).sum())
+            hidden += int(self._restorable(n).sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         pending = (row.status == "pending" for row in self.rows(ConflictRow))
@@ -141,18 +170,19 @@ class OpenIndex(NamedTuple):
 
     def hidden(self, most: int) -> list[str]:
         """Return the ids of some texts that are hidden."""
-        ids: list[str] = []
-        for segment, alive in self.pairs:
-            rows = np.flatnonzero(self._restorable(segment, alive))[: most - len(ids)]
-            ids += [row_at(segment, row).id for row in rows.tolist()]
-        return ids
+        places = list[tuple[int, int]]()
+        for n in range(len(self.segments)):
+            rows = np.flatnonzero(self._restorable(n))[: most - len(places)]
+            places += [(n, row) for row in rows.tolist()]
+        return [row.id for row in self.rows_at(places)]
 
-    def _restorable(self, segment: Segment, alive: Flags) -> Flags:
+    def _restorable(self, number: int) -> Flags:
         """Return a mask of hidden rows; of pages only forgotten ones, no earlier versions and proposals."""
+        segment, alive = self.pairs[number]
         hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
-        pages = segment.kinds == KINDS.index("page")
-        for row in np.flatnonzero(hidden & pages).tolist():
-            hidden[row] = self.row(TombstoneRow, f"id:{row_at(segment, row).id}") is not None
+        pages = np.flatnonzero(hidden & (segment.kinds == KINDS.index("page"))).tolist()
+        for place, row in zip(pages, self.rows_at([(number, place) for place in pages]), strict=True):
+            hidden[place] = self.row(TombstoneRow, f"id:{row.id}") is not None
         return hidden
 
     def called(self, id: str) -> list[tuple[int, int]]:
@@ -162,8 +192,7 @@ class OpenIndex(NamedTuple):
 
     def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
         """Return the living memories and turns that an id resolves to, hidden ones included."""
-        found = [row_at(self.segments[n], place) for n, place in self.called(id)]
-        said = (row for row in found if isinstance(row, (MemoryRow, TurnRow)))
+        said = (row for row in self.rows_at(self.called(id)) if isinstance(row, (MemoryRow, TurnRow)))
         return [row for row in said if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
 
     def knows(self, ids: Sequence[str]) -> dict[str, None]:
@@ -190,10 +219,11 @@ class OpenIndex(NamedTuple):
     def row(self, row_type: type[RowT], id: str) -> RowT | None:
         """Return the row of a table under an id."""
         key = key_of(TABLE_OF[row_type], id)
-        for segment, alive in self.pairs:
+        for n, (segment, alive) in enumerate(self.pairs):
             for place in segment.rows_of(key).tolist():
                 if alive[place] and segment.tables[place] != GONE:
-                    found: RowT = row_at(segment, place)
+                    is_kept = place >= segment.size
+                    found: RowT = kept_at(segment, place) if is_kept else self.rows_at([(n, place)])[0]
                     return found
         return None
 
@@ -215,7 +245,9 @@ def indexed_scopes(folder: Path) -> list[str]:
     return sorted(manifest.scope for manifest in manifests if manifest is not None)
 
 
-def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | None:
+def open_index(
+    folder: Path, before: OpenIndex | None = None, take: Take = no_rows
+) -> OpenIndex | None:  # fmt: skip
     """Return the index of a scope in its folder, None without one; open segments of `before` are reused.
 
     Raises the error of a damaged index.
@@ -241,7 +273,7 @@ def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | Non
     except FileNotFoundError:
         if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
             raise
-        return open_index(folder, before)
+        return open_index(folder, before, take)
     sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
@@ -250,26 +282,27 @@ def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | Non
         flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
     split = np.split(flags, np.cumsum(sizes)[:-1]) if sizes else []
     living, vectors_living = split[: len(segments)], split[len(segments) :]
-    return OpenIndex(manifest, tuple(segments), tuple(living), tuple(vectors), tuple(vectors_living))
+    return OpenIndex(manifest, tuple(segments), tuple(living), take, tuple(vectors), tuple(vectors_living))
 
 
 class SearchIndex:
-    """The indexes of one partition's scopes. One process writes them."""
+    """The indexes of one partition's scopes. One process writes them. `take` reads rows of the tables."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, take: Take) -> None:
         self._folder = folder
+        self._take = take
         self._scopes: dict[str, OpenIndex] = {}
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
         """The counts of each scope written, or found written already."""
 
-    def write(self, rows: Sequence[Guarded]) -> None:
-        """Write rows; skip a row no newer than the stored row with its key."""
+    def write(self, rows: Sequence[Guarded], addresses: Sequence[int]) -> None:
+        """Write rows, each with its address in its table; skip one no newer than the stored row."""
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self.open(scope)
-            made = _IndexBuilder(opened)
-            made.add([guarded for _, guarded in its])
+            made = _IndexBuilder(opened, self._take)
+            made.add([(guarded, addresses[n]) for n, guarded in its])
             if made.changed or opened is None:
                 folder, number = scope_folder(self._folder, scope), 1 + (opened or NOTHING).manifest.number
                 make_folder(folder)
@@ -298,7 +331,8 @@ class SearchIndex:
         Open segments are reused: those of `before`, by default those of the last call.
         """
         last = self._scopes.pop(scope, None)
-        opened = open_index(scope_folder(self._folder, scope), last if before is None else before)
+        folder = scope_folder(self._folder, scope)
+        opened = open_index(folder, last if before is None else before, self._take)
         if opened is not None:
             self._scopes[scope] = opened
         while len(self._scopes) > OPEN_SCOPES:
@@ -394,9 +428,10 @@ class _Tiers(Generic[SegmentT]):
 class _IndexBuilder:
     """The index of a scope while rows are added: segments of texts, and of vectors by their embedder."""
 
-    def __init__(self, opened: OpenIndex | None) -> None:
+    def __init__(self, opened: OpenIndex | None, take: Take) -> None:
         opened = opened or NOTHING
         manifest = opened.manifest
+        self._take = take
         self._texts, self._vectors = _Tiers(merged, MOST_ROWS), dict[str, _Tiers[VectorSegment]]()
         for segment, alive, name in zip(opened.segments, opened.living, manifest.segments, strict=True):
             self._texts.append(segment, alive, name)
@@ -406,18 +441,21 @@ class _IndexBuilder:
         self._made = manifest.made or str(uuid_utils.uuid7())
         self.changed = False
 
-    def add(self, rows: Sequence[Guarded]) -> None:
-        """Add rows; skip a row no newer than the stored row with its key."""
+    def add(self, rows: Sequence[tuple[Guarded, int]]) -> None:
+        """Add rows, each with its address; skip a row no newer than the stored row with its key."""
         texts, vectors = list[tuple[int, Guarded]](), dict[str, list[tuple[int, Guarded]]]()
-        for its in rows:
+        placed: dict[int, int] = {}
+        for its, address in rows:
             if its.table == "vectors":
                 vectors.setdefault(embedder_of(its.row), []).append((vector_key(its.row), its))
             else:
-                texts.append((key_of(its.table, its.row.id), its))
+                key = key_of(its.table, its.row.id)
+                texts.append((key, its))
+                placed[key] = address
         if newest := self._newer(self._texts, texts):
-            told = {key: told_of_row(its.row) for key, its in newest.items()}
-            self._settle_language(newest, told)
-            segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
+            added = {key: AddressedRow(it, placed[key], told_of_row(it.row)) for key, it in newest.items()}
+            self._settle_language(added)
+            segment = segment_of_rows(list(added.values()), self._usual)
             self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
             self._texts.settle()
         for embedder, keyed in vectors.items():
@@ -445,12 +483,12 @@ class _IndexBuilder:
     def _tiers_of(self, embedder: str) -> _Tiers[VectorSegment]:
         return self._vectors.setdefault(embedder, _Tiers(merged_vectors, MOST_VECTORS))
 
-    def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
+    def _settle_language(self, added: dict[int, AddressedRow]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
         told_of = [it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments]
         counts = languages_of(joined(told_of, np.int64))
-        new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
+        new = languages_of_rows((it.guarded.row for it in added.values()), (it.told for it in added.values()))
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:
             return
@@ -459,12 +497,13 @@ class _IndexBuilder:
             read = np.array([language_read(its, usual) for its in segment.told.tolist()], np.uint8)
             keys = segment.row_keys()
             otherwise = np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist()
-            for row in dict.fromkeys(map(segment.head_of, otherwise)):
-                key, table = int(keys[row]), TABLE_NAMES[int(segment.tables[row])]
-                guard = int(segment.generations[row]), int(segment.offsets[row])
+            heads = list(dict.fromkeys(map(segment.head_of, otherwise)))
+            addresses = [address_of(segment, row) for row in heads]
+            for row, at, stored in zip(heads, addresses, self._take(addresses), strict=True):
                 own = segment.with_wordings(row)
-                newest[key] = Guarded(table, row_at(segment, row), *guard)
-                told[key] = tuple(segment.told[own].tolist())
+                guarded = Guarded(TABLE_NAMES[at.table], stored, at.generation, at.offset)
+                told = tuple(segment.told[own].tolist())
+                added[int(keys[row])] = AddressedRow(guarded, at.address, told)
                 alive[own] = False
 
     def opened(self) -> OpenIndex:
@@ -486,6 +525,7 @@ class _IndexBuilder:
             ),
             tuple(self._texts.segments),
             tuple(self._texts.living),
+            self._take,
             tuple(segment for _, its in vectors for segment in its.segments),
             tuple(alive for _, its in vectors for alive in its.living),
         )

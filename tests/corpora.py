@@ -32,8 +32,7 @@ class Document(NamedTuple):
 
 def entry_of(of: Document) -> IndexEntry:
     flags = TURN * of.turn | ANSWERS * of.answers | AGES * (of.ages_from is not None)
-    record = of.text.encode("utf-8", "surrogatepass")
-    entry = IndexEntry(of.text, of.session, of.speaker, of.at, of.kind, of.id, flags, record, 0)
+    entry = IndexEntry(of.text, of.session, of.speaker, of.at, of.kind, of.id, flags, 0)
     return entry._replace(ages_from=of.ages_from, confidence=of.confidence, ids=(of.id,) if of.id else ())
 
 

@@ -46,7 +46,7 @@ from memtape.flows import projection, views  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
 from memtape.schemas.rows import TABLES  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
-from memtape.sinks import tables  # noqa: E402
+from memtape.sinks import row_tables  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import WATERMARK, Shard  # noqa: E402
@@ -122,8 +122,8 @@ def child() -> None:
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12
     views.BATCH_EVENTS = 9
-    tables.OPTIMIZE_EVERY = 4
-    tables.KEEP_VERSIONS = timedelta(milliseconds=1)
+    row_tables.TIDY_EVERY = 4
+    row_tables.KEEP_VERSIONS = timedelta(milliseconds=1)
     os.write(1, b"ready\n")
     orders = json.loads(sys.stdin.readline())
     if orders["largest_file"] is not None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, Row, TableName, TurnRow
 from memtape.sinks.search_index import _IndexBuilder
+from memtape.state.views.indexed import RowAddress
 from memtape.tools.query.found import found_of
 
 NAMES: dict[type[Row], TableName] = {row_type: name for name, row_type in TABLES.items()}
@@ -25,12 +27,16 @@ def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[Me
             by_scope.setdefault(row.scope, []).append(row)
     shown: list[MemoryRow | TurnRow | Event] = []
     for scope, its in by_scope.items():
-        making = _IndexBuilder(None)
-        making.add([Guarded(NAMES[type(row)], row, 1, offset) for offset, row in enumerate(its)])
+        making = _IndexBuilder(None, partial(taken, its))
+        making.add([(Guarded(NAMES[type(row)], row, 1, place), place) for place, row in enumerate(its)])
         own = [event for event in tail if event.scope == scope]
         found = found_of(making.opened(), own, lambda offset: _text(events[offset]))
         shown += map(found.row, found.places())
     return shown
+
+
+def taken(rows: Sequence[Row], addresses: Sequence[RowAddress]) -> list[Row]:
+    return [rows[its.address] for its in addresses]
 
 
 def _text(event: Event) -> str | None:

@@ -112,7 +112,11 @@ def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.endswith(("-wal", "-shm")):
             is_database = path.suffix == ".db"
-            for text in _texts_of_database(path) if is_database else (grain.text for grain in _open(path)[2]):
+            for text in (
+                _texts_of_database(path)
+                if is_database
+                else (grain.text for grain in _open(path, lambda _: frozenset())[2])
+            ):
                 runs = _runs(tokens(text))
                 is_page = Home(folder).vault in path.parents
                 yield from runs if is_page else ((word,) for run in runs for word in run)

@@ -42,8 +42,9 @@ from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.markdown import escape
 from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
+from memtape.sinks.row_tables import VECTORS
 from memtape.sinks.snapshots import Snapshots
-from memtape.sinks.tables import Shard, _vectors_table
+from memtape.sinks.tables import Shard
 from memtape.state.text.traces import Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.capture.project import scope_of_folder
@@ -583,7 +584,7 @@ def vectors(home: Path, rows: list[bytes]) -> Shard:
 
 def old_vectors(home: Path) -> None:
     vectors(home, [VECTOR, LIKE_IT])
-    table = lance.dataset(home / f"builds/1/lance/p00/{_vectors_table('m@1/16')}.lance")
+    table = lance.dataset(next((home / "builds/1/lance/p00").glob(f"{VECTORS}*.lance")))
     table.delete("id = '0'")
 
 

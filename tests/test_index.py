@@ -43,7 +43,7 @@ from memtape.state.text import terms as terms_module
 from memtape.state.vectors.recorded import quantised
 from memtape.state.views import index_proof
 from memtape.state.views.index_proof import content, expected_content, is_sound, usual_of, vectors_content
-from memtape.state.views.indexed import entries_of, vector_key
+from memtape.state.views.indexed import RowAddress, entries_of, vector_key
 
 A = "project:a"
 DAY = 86_400_000_000
@@ -121,16 +121,37 @@ def vector_of(seed: int, dimensions: int = 8) -> Vectors:
     return np.frombuffer(quantised(made), "<i2").astype(np.int16)
 
 
+class TabledIndex(SearchIndex):
+    """A search index over rows that stand in memory, each at the address that its key had first."""
+
+    def __init__(self, folder: Path, tabled: dict[tuple[str, str], Guarded] | None = None) -> None:
+        self.tabled = {} if tabled is None else tabled
+        super().__init__(folder, self.taken)
+
+    def put(self, rows: Sequence[Guarded]) -> None:
+        for its in rows:
+            before = self.tabled.setdefault((its.table, its.row.key), its)
+            if (before.generation, before.offset) < (its.generation, its.offset):
+                self.tabled[its.table, its.row.key] = its
+        places = {key: n for n, key in enumerate(self.tabled)}
+        self.write(rows, [places[its.table, its.row.key] for its in rows])
+
+    def taken(self, addresses: Sequence[RowAddress]) -> list[Any]:
+        rows = [list(self.tabled.values())[its.address] for its in addresses]
+        assert [(its.generation, its.offset) for its in rows] == [its[2:] for its in addresses]
+        return [its.row for its in rows]
+
+
 def written(folder: Path, given: Sequence[Sequence[tuple[int, Any]]]) -> dict[tuple[str, str], Guarded]:
     """Write rows batch by batch, each once more and late; return what should stand by table and id."""
-    index, standing, offset = SearchIndex(folder), {}, 0
+    index, standing, offset = TabledIndex(folder), {}, 0
     late: list[Guarded] = []
     for batch in given:
         rows = []
         for number, what in batch:
             offset += 1
             rows.append(row_of(number, what, offset))
-        index.write([*rows, *late])
+        index.put([*rows, *late])
         late = rows[:1]
         standing |= {(guarded.table, guarded.row.key): guarded for guarded in rows}
     return standing
@@ -242,13 +263,13 @@ def test_a_writer_that_is_killed_at_any_step_leaves_a_whole_index(tmp_path: Path
         after = before | {(its.table, its.row.key): its for its in last}
         is_killed = True
         with suppress(Killed), killed_at(step):
-            SearchIndex(folder).write(last)
+            TabledIndex(folder, dict(before)).put(last)
             is_killed = False
         for left in folder.rglob(".*"):
             left.write_bytes(left.read_bytes()[: left.stat().st_size // 2])
         opened = open_index(scope_folder(folder, A))
         assert said(opened) in [dict(expected_content(living(its))) for its in (before, after)]
-        SearchIndex(folder).write(last)
+        TabledIndex(folder, dict(before)).put(last)
         again = open_index(scope_folder(folder, A))
         check(again, after)
         if not is_killed:
@@ -265,19 +286,19 @@ def test_readers_beside_a_writer_never_find_half_of_it(tmp_path: Path, small: No
         while not done.is_set():
             least = found[-1]
             try:
-                opened = open_index(scope_folder(tmp_path, A), opened)
+                opened = open_index(scope_folder(tmp_path, A), opened, index.taken)
                 count = 0 if opened is None else sum(1 for kind in TABLES.values() for _ in opened.rows(kind))
                 if count < least:
                     wrong.append(f"{count} rows after {least}")
             except Exception as error:
                 wrong.append(repr(error))
 
+    index = TabledIndex(tmp_path)
     with ThreadPoolExecutor(2) as readers:
         for _ in range(2):
             readers.submit(read)
-        index = SearchIndex(tmp_path)
         for n in range(rows):
-            index.write([row_of(n, turn(SAID[n % len(SAID)], n), n + 1)])
+            index.put([row_of(n, turn(SAID[n % len(SAID)], n), n + 1)])
             found.append(n + 1)
         done.set()
     assert wrong == []
@@ -285,9 +306,9 @@ def test_readers_beside_a_writer_never_find_half_of_it(tmp_path: Path, small: No
 
 def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> None:
     """The flags of what lives, and an index that was made anew with files of equal names and sizes."""
-    index, folder = SearchIndex(tmp_path), scope_folder(tmp_path, A)
-    index.write([row_of(n, turn(f"kayak {n:03}", n), n) for n in range(600)])
-    index.write([Guarded("turns", GoneRow(f"{A}/{id_of(3)}", id_of(3), A), 1, 999)])
+    index, folder = TabledIndex(tmp_path), scope_folder(tmp_path, A)
+    index.put([row_of(n, turn(f"kayak {n:03}", n), n) for n in range(600)])
+    index.put([Guarded("turns", GoneRow(f"{A}/{id_of(3)}", id_of(3), A), 1, 999)])
     before = open_index(folder)
     assert before is not None and before.manifest.living
     flags = (folder / before.manifest.living).read_bytes()
@@ -297,8 +318,9 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
             open_index(folder)
     for text in ("kayak", "boats"):
         rmtree(tmp_path)
-        SearchIndex(tmp_path).write([row_of(1, turn(text), 1)])
-        before = open_index(folder, before)
+        index = TabledIndex(tmp_path)
+        index.put([row_of(1, turn(text), 1)])
+        before = open_index(folder, before, index.taken)
         assert before is not None and [row.text for row in before.rows(TurnRow)] == [text]
     (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
     assert search_index.indexed_scopes(tmp_path) == [A]

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
-from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod
+from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod, only_asks
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
 
 KINDS = ("", *sorted(get_args(Kind)))
@@ -31,6 +31,10 @@ ORDERS = 1 << 15
 """The flag of a text in which a person gives an order about memory."""
 ARCHIVED, SUMMARY = 1 << 16, 1 << 17
 """The flags of a text that is archived, and of a summary. Only who chooses them is shown them."""
+ONLY_ASKS = 1 << 18
+"""The flag of a turn that asks, and states nothing."""
+SHORT_CHARS = 120
+"""A turn without a question mark at its end is read for asking alone only up to this length."""
 IN_LOWER_CASE = 1 << 15
 """Beside the count of a term in a text: the text has a word of that term in lower case."""
 MOST_COUNT = IN_LOWER_CASE - 1
@@ -55,11 +59,10 @@ class IndexEntry(NamedTuple):
     """A text as the index stores it, said at `at` in microseconds UTC.
 
     `flags` has the flags of the row; the words of the text decide the others. A `HIDDEN` text is not found
-    until unhidden. `record` is the displayed row, in the caller's format. `said` is equal for texts with the
-    same content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by
-    default `id`. `wording` is 0 for the canonical text, and n for the nth of the wordings right behind it.
-    `ages_from` is None for a text that does not age, `confidence` 1 without contrary evidence.
-    `kind` and `id` order equals.
+    until unhidden. `said` is equal for texts with the same content. `ids` are all ids of the text; `spoken`
+    is the id of the capture with the text, by default `id`. `wording` is 0 for the canonical text, and n for
+    the nth of the wordings right behind it. `ages_from` is None for a text that does not age, `confidence` 1
+    without contrary evidence. `kind` and `id` order equals.
     """
 
     text: str
@@ -69,7 +72,6 @@ class IndexEntry(NamedTuple):
     kind: str
     id: str
     flags: int
-    record: bytes
     said: int
     ids: tuple[str, ...] = ()
     spoken: str = ""
@@ -127,11 +129,14 @@ def take(text: str, told: int, read: int) -> TextTokens:
 
 def flags_of(entry: IndexEntry) -> int:
     """Return the flags of a text, by its row and its words."""
+    is_turn, ends_asking = bool(entry.flags & TURN), entry.text.rstrip().endswith("?")
+    may_only_ask = is_turn and (ends_asking or len(entry.text) <= SHORT_CHARS)
     flags = (
         entry.flags
-        | ENDS_ASKING * entry.text.rstrip().endswith("?")
+        | ENDS_ASKING * ends_asking
         | ASKS * ("?" in entry.text)
-        | EMPTY_WORDS * (bool(entry.flags & TURN) and is_nod(entry.text))
+        | EMPTY_WORDS * (is_turn and is_nod(entry.text))
+        | ONLY_ASKS * (may_only_ask and only_asks(entry.text))
     )
     return flags | sum(flag for flag, is_held in zip(HOLDS, held(entry.text), strict=True) if is_held)
 

@@ -14,13 +14,12 @@ from memtape.state.index.entries import (
     HIDDEN,
     SUMMARY,
     IndexEntry,
-    RowGuard,
     language_read,
     take,
     told_of,
     usual_language,
 )
-from memtape.state.index.segments import Flags, Segment, segment_of
+from memtape.state.index.segments import Flags, IndexDocument, Segment, segment_of
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 KEPT_TEXTS = 2_048
@@ -108,7 +107,7 @@ def part_of(texts: Sequence[IndexEntry], usual: int | None = None, choice: Choic
     if usual is None:
         usual = usual_language(languages_of(told))
     made = [
-        (entry, _take_once(entry.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
+        IndexDocument(entry, _take_once(entry.text, its, language_read(its, usual)))
         for entry, its in zip(texts, told, strict=True)
     ]
     segment = segment_of(made)

@@ -1,9 +1,9 @@
 """A segment of the search index: immutable arrays over texts and rows, their construction and merging.
 
 A segment has `documents`, which are searched, and after them `others`, rows that are only stored. Both are in
-order of arrival: row 0 to D are documents. The further wordings of a document are documents too: they are
-right behind it under its key, and live and die with it. Nothing here reads a file; the caller knows the
-meaning of a row.
+order of arrival: row 0 to D are documents. The row of a document stands in a table, at its address there. The
+further wordings of a document are documents too: they are right behind it under its key, and live and die
+with it. Nothing here reads a file; the caller knows the meaning of a row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Segment(NamedTuple):
     distance to the document that it is a further wording of, 0 for none. `order` has the documents by
     session, turns first, then by time and id. `aliases` (ascending) are numbers of ids that name documents,
     `alias_rows` the document of each. Each row has `generations`, `offsets` and `tables`; `keys` are the
-    rows' keys, ascending, and `by_key` the row of each. The record of row r ends at `record_ends[r]`.
+    rows' keys, ascending, and `by_key` the row of each. `addresses` (D) are the places of the documents' rows
+    in their tables. The record of row r, which is no document, ends at `record_ends[r - D]`.
     """
 
     terms: Annotated[Array, "<u8"]
@@ -81,6 +82,7 @@ class Segment(NamedTuple):
     by_key: Annotated[Array, "<u4"]
     aliases: Annotated[Array, "<u8"]
     alias_rows: Annotated[Array, "<u4"]
+    addresses: Annotated[Array, "<u4"]
     records: Annotated[Array, "|u1"]
     record_ends: Annotated[Array, "<u8"]
 
@@ -90,9 +92,10 @@ class Segment(NamedTuple):
         return len(self.at)
 
     def record(self, row: int) -> bytes:
-        """Return the record of a row."""
-        start = int(self.record_ends[row - 1]) if row else 0
-        return self.records[start : int(self.record_ends[row])].tobytes()
+        """Return the record of a row that is no document."""
+        place = row - self.size
+        start = int(self.record_ends[place - 1]) if place else 0
+        return self.records[start : int(self.record_ends[place])].tobytes()
 
     def postings(self, term: int) -> tuple[Array, Array]:
         """Return the rows that hold a term, by its number, ascending, and the counts of each."""
@@ -164,22 +167,27 @@ SEGMENT_TYPES: dict[str, str] = {
 """The numpy types of the arrays of a segment."""
 
 
-def segment_of(
-    documents: Sequence[tuple[IndexEntry, TextTokens, RowGuard, int]],
-    others: Sequence[tuple[int, bytes, RowGuard]] = (),
-) -> Segment:
-    """Return a segment of documents, each with its tokens, guard and table, and of rows that are only stored.
+class IndexDocument(NamedTuple):
+    """A text to be indexed: its entry, its tokens, and the guard, table and address of its row."""
 
-    These have their table, record and guard.
-    """
-    entries = [entry for entry, _, _, _ in documents]
-    taken = [its for _, its, _, _ in documents]
+    entry: IndexEntry
+    tokens: TextTokens
+    guard: RowGuard = RowGuard(0, 0, 0)
+    table: int = 0
+    address: int = 0
+
+
+def segment_of(
+    documents: Sequence[IndexDocument], others: Sequence[tuple[int, bytes, RowGuard]] = ()
+) -> Segment:  # fmt: skip
+    """Return a segment of documents, and of rows that are only stored: each with table, record and guard."""
+    entries, taken = [its.entry for its in documents], [its.tokens for its in documents]
     names = list(dict.fromkeys(entry.speaker for entry in entries))
     name_places = {name: place for place, name in enumerate(names)}
     keys = [NO_SESSION if entry.session is None else number_of(entry.session) for entry in entries]
     session_keys, sessions = numbered(np.array(keys, "<u8"))
-    guards = [*(guard for _, _, guard, _ in documents), *(guard for *_, guard in others)]
-    records = [*(entry.record for entry in entries), *(record for _, record, _ in others)]
+    guards = [*(its.guard for its in documents), *(guard for *_, guard in others)]
+    records = [record for _, record, _ in others]
     return _finished(
         **_postings(taken),
         ids=np.array([id_numbers(entry.id) for entry in entries], "<u8").reshape(-1, 2),
@@ -203,9 +211,10 @@ def segment_of(
         keys=[guard.key for guard in guards],
         generations=[guard.generation for guard in guards],
         offsets=[guard.offset for guard in guards],
-        tables=[*(table for *_, table in documents), *(table for table, *_ in others)],
+        tables=[*(its.table for its in documents), *(table for table, *_ in others)],
         aliases=[number_of(id) for entry in entries for id in entry.ids],
         alias_rows=[row for row, entry in enumerate(entries) for _ in entry.ids],
+        addresses=[its.address for its in documents],
         records=np.frombuffer(b"".join(records), np.uint8),
         record_ends=np.cumsum([len(record) for record in records], dtype=np.uint64),
     )
@@ -254,8 +263,9 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     session_keys = distinct(column("session_keys"))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
     speakers = [places[part.speakers] for places, part in zip(own, segments, strict=True)]
+    kept = np.concatenate([its[size:] for its, size in sized])
     records, record_ends = _gathered(
-        [part.records for part in segments], [part.record_ends for part in segments], rows
+        [part.records for part in segments], [part.record_ends for part in segments], np.flatnonzero(kept)
     )
     called, held = documents("alias_rows"), documents("rows")
     return _finished(
@@ -267,6 +277,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
         session_keys=session_keys,
         aliases=column("aliases")[alive[called]],
         alias_rows=moved[called[alive[called]]],
+        addresses=column("addresses")[alive],
         records=records,
         record_ends=record_ends,
         keys=np.concatenate([part.row_keys() for part in segments])[rows],

@@ -30,10 +30,10 @@ from memtape.state.ranking.yielding import (
     first_with_equals,
     held_with_question,
     just_said,
-    may_only_ask,
+    only_asking,
 )
 from memtape.state.text.passages import best_passage
-from memtape.state.text.questions import first_person, held_by_answers, is_about_answers, only_asks
+from memtape.state.text.questions import first_person, held_by_answers, is_about_answers
 
 DIGITS = 9
 """Decimals of scores: rounding keeps the order of additions from deciding between equals."""
@@ -97,7 +97,6 @@ class Corpus:
         shown = vectors.shown(texts.shown) if vectors is not None else None
         has_any = shown is not None and shown.known.any()
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and has_any else None
-        self._asking: dict[int, bool] = {}
         self._used = used
 
     def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
@@ -214,28 +213,22 @@ class Corpus:
     ) -> Callable[[Floats], Floats]:
         """Return a function that lowers the scores of texts which yield to a better answer.
 
-        A better answer holds as many of the question's terms. Only the best texts, and those that come among
-        them, are checked for asking alone.
+        A better answer holds as many of the question's terms. Of texts that only ask, those among the best
+        yield, and those that come among them.
         """
         said = just_said(self.texts, places, session, now)
-        unread = may_only_ask(self.texts, places)
-        asks = np.zeros(len(places), np.bool_)
+        every = only_asking(self.texts, places)
 
         def lowered(scores: Floats) -> Floats:
-            held, lower = None, scores
+            held, lower, asks = None, scores, np.zeros(len(places), np.bool_)
             while True:
                 if asks.any() or said.any():
                     held = held or held_with_question(self.texts, places, terms)
                     lower = below(scores, asks, said, *held)
-                new = np.flatnonzero(unread & first_with_equals(lower, ASKING_AMONG))
-                if not len(new):
+                new = every & ~asks & first_with_equals(lower, ASKING_AMONG)
+                if not new.any():
                     return lower
-                unread[new] = False
-                for n in new.tolist():
-                    place = int(places[n])
-                    if place not in self._asking:
-                        self._asking[place] = only_asks(self._text_of(place))
-                    asks[n] = self._asking[place]
+                asks |= new
 
         return lowered
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtape.schemas.times import US_PER_S
-from memtape.state.index.entries import ASKS, ENDS_ASKING, TAGGED, TURN
+from memtape.state.index.entries import ASKS, ONLY_ASKS, TAGGED, TURN
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array, Flags
 from memtape.state.index.sorted_values import is_one_of, stands
@@ -18,22 +18,16 @@ from memtape.state.index.texts import NOBODY, Texts
 
 JUST_US = 600 * US_PER_S
 """Ten minutes before a search: the session's texts since then are still in the agent's context."""
-SHORT_CHARS = 120
-"""A prompt without a question mark is read only up to this length, so that a search reads few texts."""
 ASKING_AMONG = 50
-"""The best texts that are checked for asking alone."""
+"""The best texts that yield for asking alone."""
 LEAST_STEP = 1e-9
 """Scores have nine digits."""
 
 
-def may_only_ask(texts: Texts, places: Ints) -> Flags:
-    """Return a mask of texts by people that end as a question or are short, and so may only ask."""
-    flags = texts.flags[places]
-    by_people = flags & TURN != 0
-    if texts.answers is not None:
-        by_people &= ~texts.answers[places]
-    asking: Flags = by_people & ((flags & ENDS_ASKING != 0) | (texts.column("chars", places) <= SHORT_CHARS))
-    return asking
+def only_asking(texts: Texts, places: Ints) -> Flags:
+    """Return a mask of texts by people that only ask."""
+    asking: Flags = texts.flags[places] & ONLY_ASKS != 0
+    return asking if texts.answers is None else asking & ~texts.answers[places]
 
 
 def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flags:

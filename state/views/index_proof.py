@@ -1,6 +1,6 @@
 """The content of a search index row by row, for comparison with the rows that it is made of.
 
-Only content is compared: places, segments and order of rows are left out.
+Only content is compared: places, segments, order and addresses of rows are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def are_sound_vectors(segment: VectorSegment) -> bool:
 
 
 def content(segments: Sequence[Segment], living: Sequence[Flags]) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield the table and id of every row that lives, with a digest of all that the index says of it."""
+    """Yield the table and key of every row that lives, with a digest of all that the index says of it."""
     for segment, alive in zip(segments, living, strict=True):
         yield from _content(segment, alive)
 
@@ -64,12 +64,16 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
     for _, row in rows:
         if isinstance(row, VectorRow):
             yield ("vectors", f"{indexed.vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
-    kept = [Guarded(table, row, 0, 0) for table, row in rows if table in (*indexed.FOUND, *indexed.KEPT)]
-    told = [indexed.told_of_row(it.row) for it in kept]
-    usual = usual_language(indexed.languages_of_rows((it.row for it in kept), told))
+    kept = [
+        indexed.AddressedRow(Guarded(table, row, 0, 0), 0, indexed.told_of_row(row))
+        for table, row in rows
+        if table in (*indexed.FOUND, *indexed.KEPT)
+    ]
+    usual = usual_language(
+        indexed.languages_of_rows((it.guarded.row for it in kept), (it.told for it in kept))
+    )
     for start in range(0, len(kept), ROWS_AT_ONCE):
-        some = slice(start, start + ROWS_AT_ONCE)
-        segment = indexed.segment_of_rows(kept[some], told[some], usual)
+        segment = indexed.segment_of_rows(kept[start : start + ROWS_AT_ONCE], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
 
 
@@ -103,9 +107,10 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
         table = int(segment.tables[row])
         if table == indexed.GONE:
             continue
-        found, heard = indexed.heard_at(segment, row)
-        said: list[object] = [int(keys[row]), logical_row(found), called[row], heard]
-        if row < segment.size:
+        said: list[object] = [int(keys[row]), called[row]]
+        if row >= segment.size:
+            said.append(logical_row(indexed.kept_at(segment, row)))
+        else:
             part = slice(int(starts[row]), int(starts[row + 1]))
             held_terms = [terms[n] for n in held[part].tolist()]
             of_terms = sorted(zip(held_terms, counts[part].tolist(), strict=True))
@@ -114,8 +119,8 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
         # JSON has no place for numbers of more than 63 bits.
         plain = [str(value) if isinstance(value, int) and value >> 63 else value for value in said]
-        number = row - segment.head_of(row)
-        name = f"{found.id} in wording {number}" if number else found.id
+        number, name = row - segment.head_of(row), f"{int(keys[row]):016x}"
+        name = f"{name} in wording {number}" if number else name
         yield (indexed.TABLE_NAMES[table], name), digest([plain])
 
 

@@ -1,13 +1,14 @@
 """The index entries of a scope's rows: which texts are searchable, and how each is tokenized.
 
-The record of an entry holds the whole row, so that a search needs no table. Each further wording of a memory
-is an entry behind the memory's own: equal except for its text and capture.
+A searchable row stands in its table, and the index has its address. A row of the other tables has a record in
+the index: ranking reads it before any text is known. Each further wording of a memory is an entry behind the
+memory's own: equal except for its text and capture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,10 +17,10 @@ from memtape.schemas.events import Origin
 from memtape.state.index import entries
 from memtape.state.index.entries import IndexEntry
 from memtape.state.index.parts import languages_of
-from memtape.state.index.segments import Segment, segment_of
+from memtape.state.index.segments import IndexDocument, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
+from memtape.state.text.instructions import NOTHING_HEARD, heard_in
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
@@ -58,30 +59,43 @@ def table_number(table: values.TableName) -> int:
     return TABLE_NAMES.index(table)
 
 
-def record_of(row: values.LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
-    """Return a row and its instructions by people as bytes. A field missing in an old record has its
-    default.
+class RowAddress(NamedTuple):
+    """The place of a searchable row: its table, its address there, and the event behind the wanted row.
+
+    A row is replaced at its address, so that the event (generation and offset) says which row was read.
     """
-    return msgspec.msgpack.encode((row, heard))
+
+    table: int
+    address: int
+    generation: int
+    offset: int
 
 
-def row_at(segment: Segment, place: int) -> Any:
-    """Return the row at a place of a segment, which is not gone; of another wording, the row of its memory.
-
-    Raises `msgspec.MsgspecError` for a damaged record.
-    """
-    return heard_at(segment, place)[0]
+Take = Callable[[Sequence[RowAddress]], list[Any]]
+"""Returns the rows at some addresses, in their order. Raises an error for a row that was replaced since."""
 
 
-def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
-    """Return the row at a place as in `row_at`, and the instructions of people in it."""
-    record, table = segment.record(segment.head_of(place)), int(segment.tables[place])
-    found: tuple[Any, Heard] = _DECODERS[table].decode(record)
-    return found
+def no_rows(addresses: Sequence[RowAddress]) -> list[Any]:
+    """Return no rows: what an index without a text takes. Raises `LookupError` for any address."""
+    if addresses:
+        raise LookupError("This index has no tables.")
+    return []
 
 
-_PAIR: Any = tuple
-_DECODERS = [msgspec.msgpack.Decoder(_PAIR[values.TABLES[name], Heard]) for name in TABLE_NAMES]
+def address_of(segment: Segment, place: int) -> RowAddress:
+    """Return where the row of a document stands; of another wording, the row of its memory."""
+    head = segment.head_of(place)
+    columns = (segment.tables, segment.addresses, segment.generations, segment.offsets)
+    return RowAddress(*(int(column[head]) for column in columns))
+
+
+def kept_at(segment: Segment, place: int) -> Any:
+    """Return the row at a place behind the documents. Raises `msgspec.MsgspecError` for a damaged record."""
+    return _DECODERS[int(segment.tables[place])].decode(segment.record(place))
+
+
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+_DECODERS = [msgspec.msgpack.Decoder(values.TABLES[name]) for name in TABLE_NAMES]
 
 
 def texts_of(row: values.Row) -> tuple[str, ...]:
@@ -103,22 +117,22 @@ def texts_of(row: values.Row) -> tuple[str, ...]:
 def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> list[IndexEntry]:
     """Return a memory, turn or summary as the index takes it in, with each other wording of a memory."""
     if isinstance(row, values.SummaryRow):  # It has no speaker and no session, and the time of its last text.
-        (text,), said, record = texts_of(row), said_number(row.text), record_of(row)
-        its = (text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
+        (text,), said = texts_of(row), said_number(row.text)
+        its = (text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, said, (row.id,))
         return [IndexEntry(*its)]
     if isinstance(row, values.TurnRow):
         return [text_entry(row, row.captions, None)]
     head = text_entry(row, (), row.last_at if row.kind in FAMILIES else None)
-    # Another wording is called by no id, and its record is that of the memory.
+    # Another wording is called by no id.
     others = (
-        head._replace(text=text, record=b"", said=said_number(text), ids=(), spoken=id, wording=number)
+        head._replace(text=text, said=said_number(text), ids=(), spoken=id, wording=number)
         for number, (id, text) in enumerate(map(msgspec.structs.astuple, row.wordings), start=1)
     )
     return [head, *others]
 
 
 def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int | None) -> IndexEntry:
-    """Return the index entry of a displayed text. Only the entry of a row has a record.
+    """Return the index entry of a displayed text.
 
     `ages_from` is in microseconds, None for a text that does not age. Only people's texts instruct.
     """
@@ -144,7 +158,6 @@ def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int 
         shown.kind,
         shown.id,
         flags,
-        b"" if row is None else record_of(row, heard),
         said_number(text if turn else shown.text),
         tuple(dict.fromkeys((shown.id, *(() if memory is None else memory.ids)))),
         "" if memory is None else memory.canonical,
@@ -168,19 +181,28 @@ def languages_of_rows(rows: Iterable[values.Row], told: Iterable[Told]) -> list[
     return languages_of([text for is_shown, its in zip(shown, told, strict=True) if is_shown for text in its])
 
 
-def segment_of_rows(rows: Sequence[values.Guarded], told: Sequence[Told], usual: int) -> Segment:
-    """Return a segment of rows; `told` is by row, `usual` the language of texts that may be in several."""
+class AddressedRow(NamedTuple):
+    """A row to be indexed, the address of a searchable one in its table, and the languages of its texts."""
+
+    guarded: values.Guarded
+    address: int
+    told: Told
+
+
+def segment_of_rows(rows: Sequence[AddressedRow], usual: int) -> Segment:
+    """Return a segment of rows; `usual` is the language of texts that may be in several."""
     documents, others = [], []
-    for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
-        guard = entries.RowGuard(key_of(table, row.id), generation, offset)
+    for guarded, address, its in rows:
+        table, row = guarded.table, guarded.row
+        guard = entries.RowGuard(key_of(table, row.id), guarded.generation, guarded.offset)
         if isinstance(row, (values.MemoryRow, values.TurnRow, values.SummaryRow)):
             for entry, text in zip(entries_of(row), its, strict=True):
                 taken = entries.take(entry.text, text, entries.language_read(text, usual))
-                documents.append((entry, taken, guard, table_number(table)))
+                documents.append(IndexDocument(entry, taken, guard, table_number(table), address))
         elif isinstance(row, values.GoneRow):
             others.append((GONE, b"", guard))
         else:
-            others.append((table_number(table), record_of(row), guard))
+            others.append((table_number(table), msgspec.msgpack.encode(row), guard))
     return segment_of(documents, others)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from memtape.flows.projection import LoggedBodies
 from memtape.schemas.log import Log, slots_between
-from memtape.schemas.rows import TABLES, GoneRow, Row
+from memtape.schemas.rows import TABLES, GoneRow, Row, TableName
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.search_index import OpenIndex
@@ -25,6 +25,7 @@ from memtape.state.views.index_proof import (
     usual_of,
     vectors_content,
 )
+from memtape.state.views.indexed import INDEXED, key_of
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 
@@ -145,6 +146,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _Partitio
             note(table, "unreadable")
     try:
         found.indexes.update(shard.indexes())
+        shard.check_addresses()
     except Exception:  # As above.
         note("index", "unreadable")
     # A scope can have pages where all its rows have left the tables.
@@ -194,6 +196,9 @@ def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -
             found |= {("index", name, "/".join(key), key[1]): said for key, said in content.items()}
     yield from views.differences
     unread = {difference[:2] for difference in views.differences}
+    # The index has the keys of its texts alone.
+    rows = (place for place in (*expected, *found) if place[0] in INDEXED)
+    ids = {f"{key_of(cast(TableName, table), id):016x}": id for table, _, _, id in rows}
     for place in sorted(expected.keys() | (found.keys() - views.theirs.keys())):
         view, scope, _, id = place
         if (view, scope) in unread or (view, "") in unread:
@@ -201,7 +206,7 @@ def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -
         one, other = expected.get(place), found.get(place)
         if _logical(one) != _logical(other):
             what = "missing" if other is None else "unexpected" if one is None else "changed"
-            yield Difference(view, scope, id, what)
+            yield Difference(view, scope, ids.get(id, id), what)
 
 
 def _found_index(opened: OpenIndex) -> dict[tuple[str, str], str]:

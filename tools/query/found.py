@@ -33,7 +33,7 @@ from memtape.schemas.rows import (
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
-from memtape.state.index.segments import Flags, Segment
+from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
@@ -41,11 +41,11 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.weights import ONE, hot, times_of
-from memtape.state.text.instructions import Heard, heard_in
+from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
 from memtape.state.text.orders import words_named_by
 from memtape.state.views.context import Known, known_of
 from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
-from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
+from memtape.state.views.indexed import said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.query.results import Result, embedded_text, is_row_stale, result_of
 
@@ -59,15 +59,14 @@ _SPOKEN = np.array([ORIGINS.index(origin) for origin in SPEAKING])
 RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
 """The content of a place, summaries apart: a row, or a capture of the tail."""
-RowsRead = dict[int, tuple[Segment, dict[int, tuple[Any, Heard]]]]
-"""By the identity of a segment, which is held here: its read rows, each with its instruction."""
 
 
 class ScopeTexts(NamedTuple):
     """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
     `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
-    results derived from the rows alone, which outlive new captures. `read` has the rows that were read.
+    results derived from the rows alone, which outlive new captures. `fetched` has the rows that were read, by
+    place: reading many at once costs little more than reading one.
     """
 
     texts: Texts
@@ -76,7 +75,7 @@ class ScopeTexts(NamedTuple):
     results: dict[int, Result]
     once: Once
     once_rows: Once
-    read: RowsRead
+    fetched: dict[int, Any]
     choice: Choice = AT_HAND
 
     @property
@@ -104,8 +103,22 @@ class ScopeTexts(NamedTuple):
         return row if shown == row.wordings else msgspec.structs.replace(row, wordings=shown)
 
     def _indexed(self, place: int) -> Any:
-        n, row = self.texts.where(place)
-        return row_at(self.opened.segments[n], row)
+        head = self.texts.head(place)
+        if head not in self.fetched:
+            self.fetch([head])
+        return self.fetched[head]
+
+    def rows(self, places: Sequence[int]) -> list[Said | SummaryRow]:
+        """Return the content of some places, read at once."""
+        self.fetch(places)
+        return [self.shown(place) for place in places]
+
+    def fetch(self, places: Iterable[int]) -> None:
+        """Read the rows of places at once. The captures of the tail are at hand, and are passed over."""
+        heads = dict.fromkeys(self.texts.head(place) for place in places if place < self.indexed)
+        missing = [head for head in heads if head not in self.fetched]
+        rows = self.opened.rows_at([self.texts.where(head) for head in missing])
+        self.fetched.update(zip(missing, rows, strict=True))
 
     def result(self, place: int) -> Result:
         """Return the result of a place, without relevance; `matched` is the wording at the place."""
@@ -166,27 +179,28 @@ class ScopeTexts(NamedTuple):
         """Return the shown rows of memories, and of turns of people that may instruct, by their keys."""
         return [row for row, _ in self.heard()]
 
-    def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
-        """Return the `known` rows, each with its instruction by people."""
+    def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard | None]]:
+        """Return the `known` rows, each with its instruction by people: None where its text is to be read."""
         return self.once_rows.of("rows", None, self._heard)
 
-    def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
+    def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard | None]]:
         flags = self.texts.flags
-        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads
-        rows = list[tuple[MemoryRow | TurnRow, Heard]]()
-        for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
-            read = self.read[id(segment)][1]
-            for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
-                row, heard = read[place] = read.get(place) or heard_at(segment, place)
-                if isinstance(row, MemoryRow | TurnRow):
-                    rows.append((self._as_shown(row, start + place), heard))
+        places = np.flatnonzero(((flags & TURN == 0) | (flags & CUED != 0)) & self._heads)
+        own = places[places < self.indexed].tolist()
+        self.fetch(own)
+        rows = list[tuple[MemoryRow | TurnRow, Heard | None]]()
+        for place, cued in zip(own, (flags[own] & CUED != 0).tolist(), strict=True):
+            row = self.fetched[place]
+            if isinstance(row, MemoryRow | TurnRow):
+                rows.append((self._as_shown(row, place), None if cued else NOTHING_HEARD))
         return sorted(rows, key=lambda it: it[0].key)
 
     def latest_turns(self, count: int) -> list[MemoryRow | TurnRow]:
         """Return the rows of the latest turns that are shown, the latest first, at most `count`."""
         places = np.flatnonzero(self.texts.shown & (self.texts.flags & TURN != 0))
-        latest = places[np.argsort(-self.texts.column("at", places), kind="stable")][:count]
-        return [row for place in latest.tolist() if isinstance(row := self.row(place), TurnRow)]
+        latest = places[np.argsort(-self.texts.column("at", places), kind="stable")][:count].tolist()
+        self.fetch(latest)
+        return [row for place in latest if isinstance(row := self.row(place), TurnRow)]
 
     def ordering(self) -> list[Said]:
         """Return the texts with a possible order by a person about memory, as captures where in the tail.
@@ -194,7 +208,9 @@ class ScopeTexts(NamedTuple):
         An archived order is still valid.
         """
         places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
-        ordering = [self.row(it) for it in places if self.texts.shown[it] or self._is_archived(it)]
+        places = [it for it in places if self.texts.shown[it] or self._is_archived(it)]
+        self.fetch(places)
+        ordering = [self.row(it) for it in places]
         return [*ordering, *(event for event in self.captured if event.actor.origin in PEOPLE)]
 
     def _is_archived(self, place: int) -> bool:
@@ -229,7 +245,9 @@ class ScopeTexts(NamedTuple):
             elif not told or agent not in agents:
                 told.append(same)
                 agents[agent] = None
-        return [[self.row(place) for place in self.ends_of(same)] for same in told or unanswered[:1]]
+        ends = [self.ends_of(same) for same in told or unanswered[:1]]
+        self.fetch(place for its in ends for place in its)
+        return [[self.row(place) for place in its] for its in ends]
 
     def ends_of(self, session: Ints) -> list[int]:
         """Return the places of the beginning and end of a whole session, in the order of its turns.
@@ -267,11 +285,10 @@ def found_of(
         usual = None if opened is NOTHING else opened.manifest.usual
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
     texts = Texts(parts)
-    known = {} if before is None else before.read
-    read = {id(segment): known.get(id(segment), (segment, {})) for segment in opened.segments}
-    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
+    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, choice)
     if before is None or before.opened is not opened or before.choice != choice:
         return found
+    found.fetched.update(before.fetched)
     same = np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
     return found._replace(once_rows=before.once_rows) if same else found
 
@@ -289,8 +306,7 @@ def _laid_over(
     banned = opened.has_any(TombstoneRow)
 
     def keys_of(id: str) -> list[str] | None:
-        for n, place in opened.called(id) if id not in new else ():
-            row = row_at(opened.segments[n], place)
+        for row in opened.rows_at(opened.called(id)[:1]) if id not in new else ():
             return None if isinstance(row, SummaryRow) else keys_of_id(row, id, text_at)
         return None
 
@@ -299,17 +315,24 @@ def _laid_over(
 
     bans = Bans(keys_of, banned_at)
     captured, moved = bans.walk(tail), _apply_bans(opened, parts, bans, choice)
-    for segment, part in zip(opened.segments, parts, strict=True):
+    for n, (segment, part) in enumerate(zip(opened.segments, parts, strict=True)):
         if bans.paths or bans.moves_pages:
             # The tail captured another version of a page, or may show others.
-            for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
-                row = row_at(segment, place)
+            pages = np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist()
+            for place, row in _rows_at(opened, n, pages):
                 if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
                     part.shown[segment.with_wordings(place)] = False
         # Summaries of texts that the tail hides or shows are to be made again.
-        for place in np.flatnonzero(part.shown).tolist() if choice.summaries and moved else ():
-            part.shown[place] = moved.keys().isdisjoint(row_at(segment, place).sources)
+        summaries = np.flatnonzero(part.shown).tolist() if choice.summaries and moved else []
+        for place, row in _rows_at(opened, n, summaries):
+            part.shown[place] = moved.keys().isdisjoint(row.sources)
     return [] if choice.summaries else captured
+
+
+def _rows_at(opened: OpenIndex, number: int, places: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """Yield the living ones of some documents of a segment, each with its row."""
+    living = [place for place in places if opened.living[number][place]]
+    yield from zip(living, opened.rows_at([(number, place) for place in living]), strict=True)
 
 
 def _apply_bans(
@@ -322,10 +345,11 @@ def _apply_bans(
     waiting = [place for id in bans.touched for place in opened.called(id)]
     waiting += [place for key in bans.texts() for place in opened.saying(said_of_row_id(key))]
     met, moved = dict[tuple[int, int], None](), dict(bans.touched)
+    opened.rows_at(waiting)  # They are kept in memory, and reading them at once costs what one costs.
     while waiting:
         n, place = at = waiting.pop()
         segment = opened.segments[n]
-        row, own = row_at(segment, place), segment.with_wordings(place)
+        (row,), own = opened.rows_at([at]), segment.with_wordings(place)
         if at in met or isinstance(row, SummaryRow):
             continue
         met[at] = None
@@ -355,9 +379,11 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
     if valid_at is None and filters == NO_FILTERS:
         return None
     if found.choice.summaries:
-        rows = found.shown
         return lambda places: places[
-            [isinstance(row := rows(n), SummaryRow) and summary_passes(row, filters) for n in places.tolist()]
+            [
+                isinstance(row, SummaryRow) and summary_passes(row, filters)
+                for row in found.rows(places.tolist())
+            ]
         ]
     kinds = _passing(KINDS, filters.kinds, filters.not_kinds)
     origins = _passing(ORIGINS, filters.origins, filters.not_origins)
@@ -385,11 +411,15 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
             keep &= ~turns | (own & ~is_one_of(number, not_sessions))
         # Of turns the columns tell all but tags and tiers, and most are turns.
         unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
-        for n in np.flatnonzero(keep & unread).tolist():
+        unread = np.flatnonzero(keep & unread)
+        found.fetch(places[unread].tolist())
+        for n in unread.tolist():
             keep[n] = passes(found.result(int(places[n])), filters)
         if valid_at is not None:
             keep &= ~turns | (at <= valid_at)
-            for n in np.flatnonzero(keep & ~turns).tolist():
+            memories = np.flatnonzero(keep & ~turns)
+            found.fetch(places[memories].tolist())
+            for n in memories.tolist():
                 keep[n] = _held_at(found.result(int(places[n])), valid_at)
         return np.compress(keep, places)
 
@@ -469,11 +499,15 @@ class PreparedTexts(NamedTuple):
 
 
 def ties_of(found: ScopeTexts, now: int) -> list[Tie]:
-    """Return the edges between what is shown of a scope, by the ids of memories and turns, at a time."""
+    """Return the edges between what is shown of a scope, at a time.
+
+    A memory is named by its earliest id that an edge has: no row is read.
+    """
     edges = list(found.opened.rows(EdgeRow))
-    ends = dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))
-    name_of = {id: found.result(place).id for id in ends if (place := found.texts.called(id)) is not None}
-    return resolved(map(tie_of, edges), name_of, now)
+    ends = sorted({id: None for edge in edges for id in (edge.source, edge.target)})
+    named: dict[int, str] = {}
+    placed = [(id, place) for id in ends if (place := found.texts.called(id)) is not None]
+    return resolved(map(tie_of, edges), {id: named.setdefault(place, id) for id, place in placed}, now)
 
 
 def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, TextUse]:

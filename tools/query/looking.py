@@ -124,6 +124,7 @@ def _by_time(found: ScopeTexts, places: Ints) -> Ints:
 
 
 def _told(found: ScopeTexts, places: Ints, now: int) -> list[Result]:
+    found.fetch(places.tolist())
     return [judged(found.result(place), found.row(place), now) for place in places.tolist()]
 
 
@@ -131,6 +132,7 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     origins = [ORIGINS[number] for number in found.texts.whole("origins")[ordered].tolist()]
     people = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin in PEOPLE]
     answers = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin == "agent"]
+    found.fetch([*answers[:AGENTS_AMONG], *people[:REQUESTS], int(ordered[0]), *found.ends_of(ordered)])
     agents = dict.fromkeys(found.result(place).actor for place in answers[:AGENTS_AMONG])
     first, last = found.row(int(ordered[0])), found.row(int(ordered[-1]))
     said = map(found.text, people[:REQUESTS])

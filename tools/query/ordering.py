@@ -233,6 +233,7 @@ def _ordered(
     found = list[RankedResult]()
     for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
         if asked.repeats:
+            ready.found.fetch(ranking.places[:limit].tolist())
             hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
         else:
             hits = list(_best(ready, ranking, asked.query, limit, among))
@@ -357,6 +358,7 @@ def _best(
     whether found or not.
     """
     found = ready.found
+    _fetch(found, ranking.places, limit)
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
     said = said_of(found, ranking.places)
@@ -396,6 +398,17 @@ def _best(
         if score != hit.score and value:
             hit = hit._replace(score=round(score, DIGITS), yields=score / value)
         yield ChosenHit(hit._replace(place=place), 0 if same is None else again[same] - 1, newer, mark)
+
+
+def _fetch(found: ScopeTexts, places: Ints, limit: int) -> None:
+    """Read at once the rows that the best hits need: their own, and those of what stands for them."""
+    first = places[:AMONG]
+    memories = first[found.texts.flags[first] & TURN == 0].tolist()
+    found.fetch([*places[:limit].tolist(), *memories])
+    rows = (row for place in memories if isinstance(row := found.shown(place), MemoryRow))
+    ids = (id for it in rows for id in (it.into, it.replaced_by, it.outdated_by, it.contradicts))
+    linked = (found.texts.called(id) for id in ids if id is not None)
+    found.fetch(place for place in linked if place is not None)
 
 
 def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Placed]:
@@ -474,7 +487,9 @@ def _taken_from(found: ScopeTexts, places: Ints) -> dict[int, int]:
     keys = list(zip(numbers.tolist(), times.tolist(), strict=True))
     turns = {keys[n]: n for n in reversed(np.flatnonzero(flags & TURN != 0).tolist())}
     taken: dict[int, int] = {}
-    for n, turn in ((n, turns[keys[n]]) for n in stated if keys[n] in turns):
+    pairs = [(n, turns[keys[n]]) for n in stated if keys[n] in turns]
+    found.fetch(int(places[n]) for pair in pairs for n in pair)
+    for n, turn in pairs:
         statement = found.result(int(places[n]))
         said = " ".join(found.result(int(places[turn])).text.split())
         if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:

@@ -30,6 +30,7 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.row_tables import RowsMoved
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import Erasures, erasures_of
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 ReadyTexts = dict[tuple[str, Choice], PreparedTexts]
 """The loaded texts of scopes, by scope and choice."""
+MOST_TRIES = 20
+"""Times that a question is begun: a projector that writes without a pause replaces a row rarely twice."""
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
 """Events that must not be taken for repetitions: they would undo the events in between."""
 
@@ -128,7 +131,7 @@ class Retriever:
         served = self._serving = self._home.current()
         self._unfit.clear()
         try:
-            return action(self)
+            return self._stable(action)
         except Exception as error:  # Also where rows can be read and make no sense.
             if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
                 raise
@@ -151,6 +154,15 @@ class Retriever:
             ) from error
         finally:
             self._serving = None
+
+    def _stable(self, action: Callable[[Retriever], ReadT]) -> ReadT:
+        """Return the result of an action, which is begun again where rows are replaced under it."""
+        for _ in range(MOST_TRIES - 1):
+            try:
+                return action(self)
+            except RowsMoved:
+                self._ready.clear()
+        return action(self)
 
     def note_damage(self, *partitions: int) -> None:
         """Note unreadable views for the next projector; those of the past are made again anyway."""

@@ -1,0 +1,410 @@
+"""The LanceDB tables of one partition: this file owns their schemas, guarded writes, reading and upkeep.
+
+A write is idempotent: a row is only replaced by one of a later generation or offset. A row that is gone
+stays, blank, so that a late write meets its guard. The tables are read and written by Lance, the engine under
+LanceDB, which is imported in a sixth of the time; LanceDB opens the folder of a partition as a database.
+
+A row stands whole in the column `row`, as MessagePack, but for its text, which has a column of its own. The
+other columns repeat single values of the row for other tools: Memtape does not read them.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+import numpy as np
+
+from memtape.schemas.embedding import dimensions_of
+from memtape.schemas.rows import (
+    TABLES,
+    DeadLetter,
+    GoneRow,
+    Guarded,
+    LivingRow,
+    TableName,
+    VectorRow,
+)
+from memtape.schemas.scopes import check_scope
+from memtape.sinks.home.folders import make_folder
+from memtape.state.views.indexed import FOUND, TABLE_NAMES, RowAddress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from lance import LanceDataset
+
+VECTORS = "vectors-"
+"""The prefix of the names of vectors' tables; the rest is a digest of the embedder's key."""
+TIDY_EVERY = 8
+"""Versions of a table between two merges of its fragments: a write leaves up to five files."""
+FRAGMENT_ROWS = 8_192
+"""A fragment with so many rows is left alone by a merge while fewer than a tenth of them are replaced."""
+KEEP_VERSIONS = timedelta(seconds=5)
+"""Time for which old versions stay, for readers with one open."""
+TAKEN_AT_ONCE = 1_000
+"""Rows named in one question to a table."""
+CACHED_ROWS = 32_768
+"""Rows that stay in memory once they were read."""
+
+_NEWER = "source.generation > target.generation"
+_NEWER += " OR (source.generation = target.generation AND source.offset > target.offset)"
+_READ = ("text", "row", "generation", "offset")
+
+RowT = TypeVar("RowT", bound=LivingRow)
+
+
+class RowsMoved(Exception):
+    """A row at an address was replaced since the index with the address was opened: open it anew."""
+
+
+class RowTables:
+    """The tables of one partition. One process writes them; any number may read.
+
+    `named` gives the versions of the tables that the watermark names. The errors of reading are those of
+    Lance, and `FileNotFoundError` for a version that was lost.
+    """
+
+    def __init__(self, path: Path, named: typing.Callable[[], Mapping[str, int]]) -> None:
+        self.path = path
+        self.versions: dict[str, int] = {}
+        """The version of each table that was written or looked at here."""
+        self._named = named
+        self._tables: dict[str, LanceDataset] = {}
+        self._tidied: dict[str, int] = {}
+        self._rows: dict[RowAddress, Any] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of the present tables, and of the tables in the watermark."""
+        return sorted({*(path.stem for path in self.path.glob("*.lance")), *self._named()})
+
+    def write(self, rows: Sequence[Guarded], is_new: Sequence[bool]) -> list[int]:
+        """Write rows; skip a row no newer than the stored row with its key.
+
+        `is_new` says which keys surely have no row yet. Returns the address of each row in its table, 0 for
+        rows that the search index does not address.
+        """
+        addresses = [0] * len(rows)
+        for name, row_type in TABLES.items():
+            own = [n for n, guarded in enumerate(rows) if guarded.table == name]
+            if row_type is VectorRow:
+                self._write_vectors([rows[n] for n in own])
+                continue
+            for fresh in (True, False):
+                its = [n for n in own if is_new[n] is fresh]
+                if not its:
+                    continue
+                data = _data(row_type, [rows[n] for n in its])
+                before = self._write(name, data, fresh)
+                if name in FOUND:
+                    found = self._addresses(name, before, [rows[n].row.key for n in its])
+                    for n in its:
+                        addresses[n] = found[rows[n].row.key]
+        return addresses
+
+    def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
+        """Add dead letters, each once by its offset."""
+        import pyarrow as pa
+
+        records = [msgspec.to_builtins(letter) for letter in letters]
+        self._write("dead_letters", pa.Table.from_pylist(records, schema=_letters_schema()), False)
+
+    def tidy(self) -> None:
+        """Merge the small fragments of tables, and delete the versions that no reader uses.
+
+        Call it while the newest versions are those of the watermark: these then stay for every reader.
+        """
+        for name, table in self._tables.items():
+            if table.version - self._tidied.get(name, 0) >= TIDY_EVERY:
+                self._tidy(table)
+                self._tidied[name] = self.versions[name] = table.version
+
+    def take(self, addresses: Sequence[RowAddress]) -> list[Any]:
+        """Return the rows at some addresses, in their order.
+
+        A row that is being replaced is read in the version of the watermark. Raises `RowsMoved` for a row
+        that neither version has.
+        """
+        missing = [its for its in dict.fromkeys(addresses) if its not in self._rows]
+        for number in dict.fromkeys(its.table for its in missing):
+            name = TABLE_NAMES[number]
+            wanted = [its for its in missing if its.table == number]
+            self._read(self.table(name), number, wanted)
+            if moved := [its for its in wanted if its not in self._rows]:
+                self._read(self._as_named(name), number, moved)
+        try:
+            rows = [self._rows[its] for its in addresses]
+        except KeyError as error:
+            raise RowsMoved from error
+        while len(self._rows) > CACHED_ROWS:
+            self._rows.pop(next(iter(self._rows)), None)
+        return rows
+
+    def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
+        """Return the rows of a table except removed ones, of one scope or all, in the order of their keys."""
+        wanted = "NOT gone" if scope is None else f"NOT gone AND scope = '{check_scope(scope)}'"
+        names: list[str] = [name for name, kind in TABLES.items() if kind is row_type]
+        if row_type is VectorRow:  # There is one table an embedder.
+            names = [name for name in self.names() if name.startswith(VECTORS)]
+        rows: list[RowT] = []
+        for name in names:
+            if (table := self.table(name)) is None:
+                continue
+            columns = [*_VECTOR_COLUMNS] if row_type is VectorRow else ["text", "row"]
+            found = table.to_table(columns=_known(table, columns), filter=wanted)
+            made = _vector_rows(found) if row_type is VectorRow else _rows_of(row_type, found)
+            rows += typing.cast("list[RowT]", made)
+        return sorted(rows, key=lambda row: row.key)
+
+    def placed(self, name: TableName) -> dict[int, tuple[str, int, int]]:
+        """Return key, generation and offset of the rows of a table by their addresses, removed ones too."""
+        if (table := self.table(name)) is None:
+            return {}
+        found = table.to_table(columns=["key", "generation", "offset"], with_row_id=True)
+        columns = (found.column(it).to_pylist() for it in ("_rowid", "key", "generation", "offset"))
+        return {address: (key, generation, offset) for address, key, generation, offset in zip(*columns)}  # noqa: B905
+
+    def check(self) -> None:
+        """Read every table whole."""
+        for name in self.names():
+            if (table := self.table(name)) is not None:
+                for batch in table.to_batches():
+                    batch.validate(full=True)
+
+    def dead_letters(self) -> list[DeadLetter]:
+        """Return all dead letters."""
+        table = self.table("dead_letters")
+        rows = table.to_table().to_pylist() if table else []
+        return [msgspec.convert(row, DeadLetter) for row in rows]
+
+    def forget(self) -> None:
+        """Forget all open tables and rows: their folder is gone."""
+        self.versions.clear()
+        self._tables.clear()
+        self._rows.clear()
+
+    def table(self, name: str) -> LanceDataset | None:
+        """Return a table at its newest version, None if it does not exist."""
+        if name not in self._tables:
+            # A maker that was killed leaves a folder without a version, which is no table yet.
+            if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
+                if name in self._named():
+                    raise FileNotFoundError(f"The table {name} is gone.")
+                return None
+            import lance
+
+            self._tables[name] = lance.dataset(self.path / f"{name}.lance")
+        table = self._tables[name]
+        table.checkout_latest()  # type: ignore[no-untyped-call]
+        # Where the newest version is lost, Lance opens the one before it without a word.
+        if table.version < self._named().get(name, 0):
+            raise FileNotFoundError(f"The newest version of the table {name} is gone.")
+        return table
+
+    def _tidy(self, table: LanceDataset) -> None:
+        table.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS)
+        # What a killed writer left is no part of any version. Nobody else writes here.
+        table.cleanup_old_versions(KEEP_VERSIONS, delete_unverified=True)
+
+    def _as_named(self, name: str) -> LanceDataset | None:
+        """Return a table in the version that the watermark names, None where that is gone by now."""
+        try:
+            return self._tables[name].checkout_version(self._named()[name])
+        except (KeyError, OSError, ValueError):  # Lance has no one class for a version that was deleted.
+            return None
+
+    def _read(self, table: LanceDataset | None, number: int, wanted: Sequence[RowAddress]) -> None:
+        """Read the rows at addresses of a table into memory, each with its guard."""
+        row_type = TABLES[TABLE_NAMES[number]]
+        for start in range(0, len(wanted) if table is not None else 0, TAKEN_AT_ONCE):
+            assert table is not None
+            named = ",".join(str(its.address) for its in wanted[start : start + TAKEN_AT_ONCE])
+            found = table.to_table(columns=[*_READ], filter=f"_rowid in ({named})", with_row_id=True)
+            guards = (found.column(it).to_pylist() for it in ("_rowid", "generation", "offset"))
+            living = found.column("row").is_valid().to_pylist()
+            placed = zip(*guards, living, _rows_of(row_type, found), strict=True)
+            self._rows |= {
+                RowAddress(number, address, generation, offset): row
+                for address, generation, offset, is_living, row in placed
+                if is_living
+            }
+
+    def _write(self, name: str, data: pa.Table, is_new: bool) -> int:
+        """Append surely new rows, a tenth of the time, or merge; return the last fragment before."""
+        import lance
+
+        table, before = self.table(name), -1
+        if table is None:
+            table = self._create(name, data)
+        else:
+            before = max((fragment.fragment_id for fragment in table.get_fragments()), default=-1)
+            if is_new:
+                table = lance.write_dataset(data, table, mode="append")
+            else:
+                key, newer = ("key", _NEWER) if "key" in data.schema.names else ("offset", None)
+                merge = table.merge_insert(key).when_matched_update_all(newer)
+                merge.when_not_matched_insert_all().execute(data)
+        self._tables[name], self.versions[name] = table, table.version
+        return before
+
+    def _create(self, name: str, data: pa.Table) -> LanceDataset:
+        """Make a table of its first rows; stable row ids are addresses that outlive an update and a tidying."""
+        import lance
+
+        make_folder(self.path)
+        return lance.write_dataset(data, self.path / f"{name}.lance", enable_stable_row_ids=True)
+
+    def _addresses(self, name: str, before: int, keys: Sequence[str]) -> dict[str, int]:
+        """Return the addresses of rows just written, by key: these stand in fragments after `before`."""
+        table = self._tables[name]
+        fragments = [fragment for fragment in table.get_fragments() if fragment.fragment_id > before]
+        found: dict[str, int] = {}
+        if fragments:
+            scanned = table.scanner(columns=["key"], with_row_id=True, fragments=fragments).to_table()
+            found = dict(zip(*(scanned.column(it).to_pylist() for it in ("key", "_rowid")), strict=True))
+        if missing := [key for key in keys if key not in found]:  # They were as new already.
+            named = ",".join("'" + key.replace("'", "''") + "'" for key in missing)
+            scanned = table.to_table(columns=["key"], filter=f"key in ({named})", with_row_id=True)
+            found |= zip(*(scanned.column(it).to_pylist() for it in ("key", "_rowid")), strict=True)
+        return found
+
+    def _write_vectors(self, rows: Sequence[Guarded]) -> None:
+        by_embedder: dict[str, list[Guarded]] = {}
+        for guarded in rows:
+            # A gone row says no more than its key, which ends in the embedder.
+            said = guarded.row.key.removeprefix(f"{guarded.row.scope}/")
+            by_embedder.setdefault(said.partition(":")[2], []).append(guarded)
+        for embedder, its in by_embedder.items():
+            digest = blake2b(embedder.encode(), digest_size=8).hexdigest()
+            self._write(f"{VECTORS}{digest}", _vector_data(its, dimensions_of(embedder)), False)
+
+
+_VECTOR_COLUMNS = ("key", "id", "scope", "embedder", "vector")
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODERS = {row_type: msgspec.msgpack.Decoder(row_type) for row_type in TABLES.values()}
+
+
+def _data(row_type: type[LivingRow], rows: Sequence[Guarded]) -> pa.Table:
+    """Return rows as a table: single values in columns, the text in its own, and the rest in `row`."""
+    import pyarrow as pa
+
+    schema = _schema(row_type)
+    given: list[Any] = [None if isinstance(its.row, GoneRow) else its.row for its in rows]
+    columns: dict[str, list[Any]] = {
+        name: [getattr(row, name, None) for row in given] for name in schema.names if name not in _OWN
+    }
+    columns |= {name: [getattr(its.row, name) for its in rows] for name in ("key", "id", "scope")}
+    columns["row"] = [None if row is None else _ENCODE(_without_text(row)) for row in given]
+    columns["gone"] = [row is None for row in given]
+    columns["generation"] = [its.generation for its in rows]
+    columns["offset"] = [its.offset for its in rows]
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _without_text(row: LivingRow) -> LivingRow:
+    return msgspec.structs.replace(row, text="") if hasattr(row, "text") else row
+
+
+def _rows_of(row_type: type[Any], found: pa.Table) -> list[Any]:
+    """Return the rows of a table's columns `row` and `text`; None for one that is gone."""
+    decode = _DECODERS[row_type].decode
+    encoded = found.column("row").to_pylist()
+    rows = [None if data is None else decode(data) for data in encoded]
+    if "text" not in row_type.__struct_fields__:
+        return rows
+    texts = found.column("text").to_pylist()
+    return [
+        None if row is None else msgspec.structs.replace(row, text=text)
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def _known(table: LanceDataset, columns: Sequence[str]) -> list[str]:
+    names = table.schema.names
+    return [name for name in columns if name in names]
+
+
+def _vector_data(rows: Sequence[Guarded], dimensions: int) -> pa.Table:
+    """Return vectors as a table; of a removed one the key alone."""
+    import pyarrow as pa
+
+    records = []
+    for its in rows:
+        row = its.row
+        fields = {name: getattr(row, name, None) for name in _VECTOR_COLUMNS}
+        if isinstance(row, VectorRow):
+            fields["vector"] = np.frombuffer(row.vector, dtype="<i2").astype(np.float32)
+        gone = isinstance(row, GoneRow)
+        records.append({**fields, "gone": gone, "generation": its.generation, "offset": its.offset})
+    return pa.Table.from_pylist(records, schema=_vector_schema(dimensions))
+
+
+def _vector_rows(found: pa.Table) -> list[VectorRow]:
+    column = found.column("vector")
+    values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    matrix = values.reshape(-1, column.type.list_size).astype("<i2")
+    rest = found.drop_columns(["vector"]).to_pylist()
+    return [VectorRow(**record, vector=row.tobytes()) for record, row in zip(rest, matrix, strict=True)]
+
+
+_OWN = ("key", "id", "scope", "row", "gone", "generation", "offset")
+"""The columns of every table of rows."""
+
+
+@cache
+def _schema(row_type: type[Any]) -> pa.Schema:
+    """Return the Arrow schema of a table; all but its key may be null, since a gone row is."""
+    import pyarrow as pa
+
+    hints = typing.get_type_hints(row_type)
+    single = {name: kind for name, hint in hints.items() if (kind := _arrow_type(hint)) is not None}
+    # Of two merges that insert the same key, a table with a primary key keeps one row.
+    keyed = {"key": {"lance-schema:unenforced-primary-key": "true"}}
+    fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in ("key", "id", "scope")]
+    fields += [pa.field(name, kind) for name, kind in single.items() if name not in ("key", "id", "scope")]
+    fields += [pa.field("row", pa.binary()), pa.field("gone", pa.bool_(), nullable=False)]
+    fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
+    return pa.schema(fields)
+
+
+@cache
+def _letters_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"partition": pa.int64(), "offset": pa.int64(), "reason": pa.string(), "digest": pa.string()}
+    keyed = {"offset": {"lance-schema:unenforced-primary-key": "true"}}
+    return pa.schema([pa.field(name, kind, False, keyed.get(name)) for name, kind in kinds.items()])
+
+
+@cache
+def _vector_schema(dimensions: int) -> pa.Schema:
+    """Return the schema of an embedder's vectors: integers as float32, so that the recorded bytes follow."""
+    import pyarrow as pa
+
+    keyed = {"key": {"lance-schema:unenforced-primary-key": "true"}}
+    fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in ("key", "id", "scope")]
+    fields += [pa.field("embedder", pa.string()), pa.field("vector", pa.list_(pa.float32(), dimensions))]
+    fields += [pa.field("gone", pa.bool_(), nullable=False)]
+    fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
+    return pa.schema(fields)
+
+
+def _arrow_type(hint: Any) -> pa.DataType | None:
+    """Return the type of a column of single values or lists of texts, None for a field that has none."""
+    import pyarrow as pa
+
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _arrow_type(next(option for option in inside if option is not type(None)))
+    if origin is tuple:
+        return pa.list_(pa.string()) if inside[0] is str else None
+    if origin is Literal:
+        return pa.string()
+    return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}.get(hint)
