@@ -254,7 +254,7 @@ class RowTables:
         return before
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
-        """Make a table of its first rows; stable row ids are addresses that outlive an update and a tidying."""
+        """Make a table of its first rows. Its row ids stay through updates and tidying."""
         import lance
 
         make_folder(self.path)
