@@ -183,10 +183,14 @@ class RowTables:
         rows = table.to_table().to_pylist() if table else []
         return [msgspec.convert(row, DeadLetter) for row in rows]
 
+    def reopen(self) -> None:
+        """Open every table anew at the next question."""
+        self._tables = {}
+
     def forget(self) -> None:
-        """Forget all open tables and rows: their folder is gone."""
+        """Forget all tables and rows: their folder is gone."""
+        self.reopen()
         self.versions.clear()
-        self._tables.clear()
         self._rows.clear()
 
     def table(self, name: str) -> LanceDataset | None:

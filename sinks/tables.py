@@ -41,23 +41,28 @@ RowT = TypeVar("RowT", bound=LivingRow)
 
 
 def _reads(method: Callable[Concatenate[Shard, Given], ReadT]) -> Callable[Concatenate[Shard, Given], ReadT]:
-    """Wrap a reading method: raise `DamagedViews` for any error in it.
+    """Wrap a reading method: raise `DamagedViews` for any error in it that comes again.
 
-    Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
+    Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`. Once, a
+    version that was deleted while it was read is no damage.
     """
 
     @wraps(method)
     def reading(self: Shard, /, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
-        try:
-            return method(self, *args, **kwargs)
-        except (MemtapeError, RowsMoved, KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            raise DamagedViews(
-                f"The views of partition {self.partition} cannot be read.",
-                "`memtape run --once` makes them anew from the log; the next search may, too.",
-                self.partition,
-            ) from error
+        for is_last in (False, True):
+            try:
+                return method(self, *args, **kwargs)
+            except (MemtapeError, RowsMoved, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:
+                if is_last:
+                    raise DamagedViews(
+                        f"The views of partition {self.partition} cannot be read.",
+                        "`memtape run --once` makes them anew from the log; the next search may, too.",
+                        self.partition,
+                    ) from error
+                self.reopen()
+        raise AssertionError("the last try has returned or raised")
 
     return reading
 
@@ -211,6 +216,10 @@ class Shard:
     def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return dead letters in the order of their offsets."""
         return sorted(self._tables.dead_letters(), key=lambda letter: letter.offset)[:limit]
+
+    def reopen(self) -> None:
+        """Open the tables anew at the next question."""
+        self._tables.reopen()
 
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
