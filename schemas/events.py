@@ -24,12 +24,12 @@ from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, f
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
 MAX_IDS = 10_000
-MAX_DIMENSIONS = 32_768
+MAX_DIMENSIONS = 8_192
 MAX_ATTEMPTS = 3
 """Tries of a text; after the last failure it has no vector by the embedder."""
 MAX_INPUTS = 25
 """Maximum number of memories of a decision."""
-VECTOR_SQUARES = 2**24
+VECTOR_SQUARES = 2**22
 """Bound of the sum of squares of a quantised vector: float32 products of two are exact below it."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
 MAX_AT_LEAD_US = 300 * US_PER_S
@@ -209,7 +209,7 @@ class Used(_Body, frozen=True):
 class Embedded(_Body, frozen=True):
     """The vector of one text under one embedder, or why it has none; `refs` names the event with the text.
 
-    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16,
+    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 2,000 in little-endian int16,
     and null if the text failed at this attempt: then `reason` says why, and holds nothing of the text. An
     attempt beyond `MAX_ATTEMPTS` is one of a text that had been given up.
     """
@@ -653,7 +653,7 @@ def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
     if sys.byteorder == "big":
         values.byteswap()
     if not 0 < sum(map(mul, values, values)) < VECTOR_SQUARES:
-        raise InvalidEvent("invalid", "The vector's sum of squares is 0, or 2^24 and more.", "$.body.vector")
+        raise InvalidEvent("invalid", "The vector's sum of squares is 0, or 2^22 and more.", "$.body.vector")
 
 
 def _check_decided(decided: Decided) -> None:

@@ -205,7 +205,7 @@ class TombstoneRow(KeyedRow, frozen=True, kw_only=True):
 
 
 class VectorRow(KeyedRow, frozen=True, kw_only=True):
-    """The vector of one captured text under one embedder: the unit vector x 4,000 in little-endian int16.
+    """The vector of one captured text under one embedder: the unit vector x 2,000 in little-endian int16.
 
     A row's key ends in the embedder's, since a capture has a vector under each.
     """

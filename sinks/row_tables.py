@@ -344,7 +344,7 @@ def _vector_data(rows: Sequence[Guarded], dimensions: int) -> pa.Table:
         row = its.row
         fields = {name: getattr(row, name, None) for name in _VECTOR_COLUMNS}
         if isinstance(row, VectorRow):
-            fields["vector"] = np.frombuffer(row.vector, dtype="<i2").astype(np.float32)
+            fields["vector"] = np.frombuffer(row.vector, dtype="<i2").astype(np.float16)
         gone = isinstance(row, GoneRow)
         records.append({**fields, "gone": gone, "generation": its.generation, "offset": its.offset})
     return pa.Table.from_pylist(records, schema=_vector_schema(dimensions))
@@ -389,12 +389,12 @@ def _letters_schema() -> pa.Schema:
 
 @cache
 def _vector_schema(dimensions: int) -> pa.Schema:
-    """Return the schema of an embedder's vectors: integers as float32, so that the recorded bytes follow."""
+    """Return the schema of an embedder's vectors: integers below 2,048, which float16 has exactly."""
     import pyarrow as pa
 
     keyed = {"key": {"lance-schema:unenforced-primary-key": "true"}}
     fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in ("key", "id", "scope")]
-    fields += [pa.field("embedder", pa.string()), pa.field("vector", pa.list_(pa.float32(), dimensions))]
+    fields += [pa.field("embedder", pa.string()), pa.field("vector", pa.list_(pa.float16(), dimensions))]
     fields += [pa.field("gone", pa.bool_(), nullable=False)]
     fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
     return pa.schema(fields)

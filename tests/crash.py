@@ -441,7 +441,7 @@ def _decided(seed: int, number: int, facts: dict[str, int], rng: Rng, common: An
 def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterator[Event]:
     rng = random.Random(seed)
     words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
-    vectors = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
+    vectors = ([2000, 0, 0], [1950, 400, 0], [1950, 0, 400], [0, 2000, 0])
     deck: list[str] = []
     pages: list[object] = ["_root"]
     for number in range(count):

@@ -55,7 +55,7 @@ def folded(steps: Iterable[Step]) -> Scope:
         elif what == "unfold":
             events.append(unfolded([names[one][-1]], f"u{number}", sent=sent))
         elif what == "vector":
-            events.append(embedded(names[one][0], [4_000, 0, 0] if one > 1 else [0, 4_000, 0]))
+            events.append(embedded(names[one][0], [2000, 0, 0] if one > 1 else [0, 2000, 0]))
         else:
             events += decision(what, names[one][-1], names[other][-1], number, sent)
     partition = Partition(0)

@@ -66,7 +66,7 @@ KINDS = (*["fact"] * 4, "insight", "insight", "journal", "goal", "plan", "turn",
 ORIGINS = ("operator", "user", "agent", "tool", "web", "model")
 SESSIONS = (None, "s1", "s2", "s3")
 NATIVE_IDS = 60
-VECTORS = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
+VECTORS = ([2000, 0, 0], [1950, 400, 0], [1950, 0, 400], [0, 2000, 0])
 
 SAID = table("life")
 """Subject, verb and object are put together: texts come again, differ in a word, or say the opposite."""

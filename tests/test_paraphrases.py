@@ -90,23 +90,23 @@ def test_twice_forgotten_bans_what_says_the_same_as_a_plain_model_says(acts: lis
 
 def forgotten_twice(*between: Event) -> list[Event]:
     """Return a text that was forgotten twice, and then a paraphrase by an agent, each with its own vector."""
-    said = [captured("the staging port is open", "a"), embedded("a", [4_000, 0, 0]), forgotten(["a"], 1)]
+    said = [captured("the staging port is open", "a"), embedded("a", [2000, 0, 0]), forgotten(["a"], 1)]
     again = captured("the staging port is open.", "b", origin="agent")
-    return [*said, *between, forgotten(["a"], 3), again, embedded("b", [3_990, 100, 0])]
+    return [*said, *between, forgotten(["a"], 3), again, embedded("b", [1995, 50, 0])]
 
 
 def test_under_an_embedder_paraphrases_are_banned_once_their_vector_has_come() -> None:
     events = forgotten_twice(restored(["a"], 2))
     assert shown(events[:-1], TINY) == [False, True]
     assert shown(events, TINY) == [False, False]
-    other = [captured("Dogs bark.", "c"), embedded("c", [0, 4_000, 0])]
+    other = [captured("Dogs bark.", "c"), embedded("c", [0, 2000, 0])]
     assert shown([*events, *other], TINY) == [False, False, True]
     assert shown([*events, restored(["b"], 4)], TINY) == [False, True]
     assert shown([*events, restored(["a"], 4)], TINY) == [True, True]
     events = forgotten_twice()
     said = captured("the staging port is open!", "c", at=START + 1, sent=START + 1)
     assert shown(events, TINY) == [False, False] and shown([*events, said], TINY) == [False, False, True]
-    again = [said, embedded("c", [3_990, 50, 0])]
+    again = [said, embedded("c", [1995, 25, 0])]
     assert shown([*events, *again], TINY) == [False, True, True], "a person said it again"
 
 

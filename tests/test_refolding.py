@@ -124,7 +124,7 @@ def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:
 
     def history(again: str) -> list[Event]:
         said = [captured(FACT, 1), captured("The harbour is deep.", 2), captured(again, 3)]
-        vectors = [embedded(1, EAST), embedded(2, NORTH), embedded(3, [0, 0, 4000])]
+        vectors = [embedded(1, EAST), embedded(2, NORTH), embedded(3, [0, 0, 2000])]
         vectors += [embedded(3, EAST, ELSEWHERE), embedded(1, EAST, ELSEWHERE)]
         decision = b.decided([1, 2], [operation], "c")
         text = replace(captured("Made of two.", 9), refs=(decision.id, *operation.ids))

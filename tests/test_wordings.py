@@ -50,7 +50,7 @@ from memtape.tools.query.retrieval import Retriever
 SCOPE = "project:mine"
 LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"
 HARBOUR, QUAY = "The ferry leaves from the harbour.", "The boat departs at the quay."
-EAST, NORTH = [4000, 0, 0], [0, 4000, 0]
+EAST, NORTH = [2000, 0, 0], [0, 2000, 0]
 
 
 @pytest.fixture

@@ -87,5 +87,5 @@ def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:
 
 
 def _dot(a: bytes, b: bytes) -> int:
-    """Return the product of two recorded vectors: an integer below 2^24, exact in any order of sums."""
+    """Return the product of two recorded vectors: an integer below 2^22, exact in any order of sums."""
     return int(recorded(a) @ recorded(b))

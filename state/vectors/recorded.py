@@ -1,6 +1,6 @@
 """Vectors: dense ones as recorded, their similarity, and the lexical floor, which has no model.
 
-A vector is recorded as its unit vector x 4,000 in little-endian int16. The floor hashes terms. Everything is
+A vector is recorded as its unit vector x 2,000 in little-endian int16. The floor hashes terms. Everything is
 exact in integers. Which texts have a vector is decided elsewhere.
 """
 
@@ -18,11 +18,12 @@ from memtape.schemas.events import MAX_DIMENSIONS
 
 DIMENSIONS = 384
 """Of the floor."""
-SCALE = 4_000
+SCALE = 2_000
 SIMILARITY_ONE = 10_000
 
-# Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which is
-# below 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors is greater.
+# Rounding moves a component by at most 1/2, so a sum of squares is at most (2,000 + sqrt(n) / 2)^2, which is
+# below 2^22 up to 9,215 dimensions. By Cauchy and Schwarz no sum of products of two vectors is greater: float32
+# has all sums exactly. No component reaches 2,048: float16 has all components exactly.
 
 # Double precision knows a component to about 1e-8 at that many dimensions; a nearer tie is decided exactly.
 _TIE_MARGIN = np.ldexp(1, -16)
@@ -41,11 +42,11 @@ def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
 
 
 def quantised(vector: NDArray[np.float32]) -> bytes:
-    """Return the unit vector of `vector` x 4,000, rounded half to even, as little-endian int16.
+    """Return the unit vector of `vector` x 2,000, rounded half to even, as little-endian int16.
 
     There are 2 bytes a dimension. The rounding is that of real numbers, so no order of summing, CPU or scale
-    changes it. Its sum of squares is below 2^24. Raises `ValueError` for a vector without direction (empty,
-    all zeros, NaN, infinity) or over 32,768 dimensions.
+    changes it. Its sum of squares is below 2^22. Raises `ValueError` for a vector without direction (empty,
+    all zeros, NaN, infinity) or over 8,192 dimensions.
     """
     exact = np.asarray(vector, dtype=np.float32)
     if not 0 < exact.size <= MAX_DIMENSIONS:

@@ -198,7 +198,7 @@ def meaning(home: Path, count: int) -> Figures:
 
     def drawn_vectors(rows: int) -> Any:
         made = rng.standard_normal((rows, DIMENSIONS), np.float32)
-        made *= 4_000 / np.sqrt(np.square(made).sum(axis=1, keepdims=True))
+        made *= 2_000 / np.sqrt(np.square(made).sum(axis=1, keepdims=True))
         return np.rint(made).astype(np.int16)
 
     with Client(home, scope=SCOPE, origin="user") as client:
