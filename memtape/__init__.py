@@ -13,17 +13,17 @@ STARTED_NS = _monotonic_ns()
 # As type checkers take it; importing it would take half as long as a hook that a server takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memtape.tools.client import Client
+    from memtape.tools.client import Client, tables
 
-__all__ = ["Client", "__version__"]
+__all__ = ["Client", "__version__", "tables"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Load `Client` when it is first asked for (PEP 562)."""
-    if name == "Client":
-        from memtape.tools.client import Client
+    """Load `Client` and `tables` when they are first asked for (PEP 562)."""
+    if name in ("Client", "tables"):
+        from memtape.tools import client
 
-        return Client
+        return getattr(client, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -285,8 +285,12 @@ class RowTables:
             said = guarded.row.key.removeprefix(f"{guarded.row.scope}/")
             by_embedder.setdefault(said.partition(":")[2], []).append(guarded)
         for embedder, its in by_embedder.items():
-            digest = blake2b(embedder.encode(), digest_size=8).hexdigest()
-            self._write(f"{VECTORS}{digest}", _vector_data(its, dimensions_of(embedder)), False)
+            self._write(vectors_table(embedder), _vector_data(its, dimensions_of(embedder)), False)
+
+
+def vectors_table(embedder: str) -> str:
+    """Return the table of an embedder's vectors: a key may hold characters not allowed in file names."""
+    return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
 
 
 _VECTOR_COLUMNS = ("key", "id", "scope", "embedder", "vector")

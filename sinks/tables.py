@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 
@@ -28,8 +28,8 @@ from memtape.schemas.rows import (
     TableName,
     Watermark,
 )  # fmt: skip
-from memtape.sinks.home.folders import make_folder, write_whole
-from memtape.sinks.row_tables import RowsMoved, RowTables
+from memtape.sinks.home.folders import Build, make_folder, write_whole
+from memtape.sinks.row_tables import RowsMoved, RowTables, vectors_table
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 from memtape.state.views.indexed import FOUND, RowAddress
 
@@ -217,6 +217,16 @@ class Shard:
         """Return dead letters in the order of their offsets."""
         return sorted(self._tables.dead_letters(), key=lambda letter: letter.offset)[:limit]
 
+    @_reads
+    def folder(self) -> TableFolder | None:
+        """Return where the tables are, and how far they are true; None before the first watermark."""
+        mark, written = self._marked()
+        if mark is None:
+            return None
+        embedders = dict.fromkeys(filter(None, (mark.embedder, mark.embedder_next)))
+        vectors = {key: name for key in embedders if (name := vectors_table(key)) in written.tables}
+        return TableFolder(self.partition, self.path, mark.offset, dict(written.tables), vectors)
+
     def reopen(self) -> None:
         """Open the tables anew at the next question."""
         self._tables.reopen()
@@ -230,6 +240,27 @@ class Shard:
         self._is_whole = False
         self._index = SearchIndex(self.path / INDEX, self.take)
         rmtree(self.path, ignore_errors=True)
+
+
+class TableFolder(NamedTuple):
+    """The LanceDB tables of one partition, for other tools: a folder that `lancedb.connect` opens.
+
+    Their rows are what the log says before `offset`, in the `versions` by table; a later version may hold a
+    part of an epoch. A row with `gone` was removed. `vectors` has the table of each embedder's vectors, by its
+    key.
+    """
+
+    partition: int
+    path: Path
+    offset: int
+    versions: dict[str, int]
+    vectors: dict[str, str]
+
+
+def table_folders(build: Build, partitions: int) -> list[TableFolder]:
+    """Return the tables of the partitions of a build that have any. Raises `DamagedViews`."""
+    shards = (Shard(build.shard(number), number) for number in range(partitions))
+    return [found for shard in shards if (found := shard.folder()) is not None]
 
 
 def foreign(log: Log, watermark: Watermark) -> str:

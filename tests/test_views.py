@@ -8,19 +8,22 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from builders import START, captured, forgotten, recalled, restored
 from soaked import soaked
 
 from memtape.flows import views as flows
 from memtape.schemas.events import Event
-from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import FileLock, Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.row_tables import vectors_table
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
-from memtape.tools.client import Client
+from memtape.state.vectors.recorded import quantised, recorded
+from memtape.tools.client import Client, tables
 from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
@@ -110,13 +113,41 @@ def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> No
     project(home, log)
     for partition in sorted({partition_of(scope, log.partitions) for scope in SCOPES}):
         shard = Shard(home.current().shard(partition), partition)
-        database = lancedb.connect(shard.path)
+        folder = shard.folder()
+        assert folder is not None and folder in tables(home.path)
+        database = lancedb.connect(folder.path)
+        assert all(database.open_table(name).version == number for name, number in folder.versions.items())
         for name, row_type in (("memories", MemoryRow), ("turns", TurnRow)):
             table = database.open_table(name)
             found = table.search().where("NOT gone").select(["key", "text"]).to_list()
             expected = {(row.key, row.text) for row in shard.rows(row_type)}
             assert found and {(row["key"], row["text"]) for row in found} == expected
             assert table.schema.field("key").metadata == {b"lance-schema:unenforced-primary-key": b"true"}
+
+
+def test_lancedb_finds_by_vector_what_the_cosines_of_recorded_vectors_say(tmp_path: Path) -> None:
+    """A column of float16 has recorded vectors exactly."""
+    import lancedb
+
+    random = np.random.default_rng(SEED)
+    made = [random.standard_normal(16).astype(np.float32) for _ in range(200)]
+    key, shard = "m@1/16", Shard(tmp_path / "p00", 0)
+    rows = [
+        VectorRow(
+            key=f"project:a/{n}:{key}", id=str(n), scope="project:a", embedder=key, vector=quantised(it)
+        )
+        for n, it in enumerate(made)
+    ]
+    shard.write([Guarded("vectors", row, 1, n) for n, row in enumerate(rows)], [])
+    assert {row.vector for row in shard.rows(VectorRow)} == {row.vector for row in rows}
+    vectors = np.stack([recorded(row.vector) for row in rows]).astype(np.float64)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    table = lancedb.connect(shard.path).open_table(vectors_table(key))
+    for asked in range(5):
+        near = table.search(vectors[asked].astype(np.float32)).distance_type("cosine").limit(10).to_list()
+        assert [int(it["id"]) for it in near] == np.argsort(-(units @ units[asked]), kind="stable")[
+            :10
+        ].tolist()
 
 
 def test_views_that_were_deleted_or_damaged_come_back_byte_for_byte(home: Home) -> None:

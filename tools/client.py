@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import MethodType
@@ -33,6 +34,8 @@ from memtape.tools.world import World
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from memtape.sinks.tables import TableFolder
 
 
 class Client(World):
@@ -87,6 +90,19 @@ class Client(World):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]:
+    """Return the LanceDB tables of a home, one folder a partition, for other tools to read.
+
+    They are as far as the last projection: `memtape run --once` brings them up to date. Raises `DamagedViews`
+    for tables that cannot be read.
+    """
+    from memtape.sinks.tables import table_folders
+
+    place = Home(Path(home) if home is not None else default_home())
+    with closing(open_log(place, lambda: _first_settings(place))) as log:
+        return table_folders(place.current(), log.partitions)
 
 
 class _Method:

@@ -22,6 +22,7 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import TableFolder
 from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
@@ -596,6 +597,7 @@ class Client(World):
         limit: The most that are listed.
         """
 
+def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]: ...
 @cache
 def _function(method: str, name: str) -> Any: ...
 def _first_settings(home: Home) -> Settings: ...
