@@ -125,6 +125,12 @@ class RowTables:
                 self._tidy(table)
                 self._tidied[name] = self.versions[name] = table.version
 
+    def clean(self) -> None:
+        """Delete all versions but the newest: what a bulk load leaves of its epochs."""
+        for name in self.versions:
+            if (table := self.table(name)) is not None:
+                table.cleanup_old_versions(timedelta(0), delete_unverified=True)
+
     def take(self, addresses: Sequence[RowAddress]) -> list[Any]:
         """Return the rows at some addresses, in their order.
 

@@ -227,6 +227,10 @@ class Shard:
         vectors = {key: name for key in embedders if (name := vectors_table(key)) in written.tables}
         return TableFolder(self.partition, self.path, mark.offset, dict(written.tables), vectors)
 
+    def clean(self) -> None:
+        """Delete all versions of the tables but the newest: those that the watermark names."""
+        self._tables.clean()
+
     def reopen(self) -> None:
         """Open the tables anew at the next question."""
         self._tables.reopen()
@@ -246,8 +250,7 @@ class TableFolder(NamedTuple):
     """The LanceDB tables of one partition, for other tools: a folder that `lancedb.connect` opens.
 
     Their rows are what the log says before `offset`, in the `versions` by table; a later version may hold a
-    part of an epoch. A row with `gone` was removed. `vectors` has the table of each embedder's vectors, by its
-    key.
+    part of an epoch. A row with `gone` was removed. `vectors` has the table of each embedder's vectors.
     """
 
     partition: int

@@ -22,8 +22,8 @@ SCALE = 2_000
 SIMILARITY_ONE = 10_000
 
 # Rounding moves a component by at most 1/2, so a sum of squares is at most (2,000 + sqrt(n) / 2)^2, which is
-# below 2^22 up to 9,215 dimensions. By Cauchy and Schwarz no sum of products of two vectors is greater, and so
-# float32 has all sums exactly. No component reaches 2,048, and so float16 has all components exactly.
+# below 2^22 up to 9,215 dimensions. By Cauchy and Schwarz no sum of products of two vectors is greater. So
+# float32 has all sums exactly. No component reaches 2,048, so float16 has all components exactly.
 
 # Double precision knows a component to about 1e-8 at that many dimensions; a nearer tie is decided exactly.
 _TIE_MARGIN = np.ldexp(1, -16)
