@@ -24,7 +24,7 @@ from memtape.schemas.metrics import OnStep, Step
 from memtape.schemas.rows import Delta
 
 BATCH_EVENTS = 2_000
-POLL = timedelta(milliseconds=100)
+POLL = timedelta(milliseconds=40)
 EPOCH = timedelta(0)
 
 Slots = list[Slot]

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 VECTORS = "vectors-"
 """The prefix of the names of vectors' tables; the rest is a digest of the embedder's key."""
-TIDY_EVERY = 8
-"""Versions of a table between two merges of its fragments: a write leaves up to five files."""
-FRAGMENT_ROWS = 8_192
-"""A fragment with so many rows is left alone by a merge while fewer than a tenth of them are replaced."""
+MOST_SMALL = 8
+"""Small fragments of a table that are merged into one: a write leaves one or two, of up to three files."""
+SMALL_ROWS = 8_192
+"""Fragments of fewer rows are small; others are written anew once a tenth of their rows is replaced."""
 KEEP_VERSIONS = timedelta(seconds=5)
 """Time for which old versions stay, for readers with one open."""
 TAKEN_AT_ONCE = 1_000
@@ -77,7 +77,6 @@ class RowTables:
         """The version of each table that was written or looked at here."""
         self._named = named
         self._tables: dict[str, LanceDataset] = {}
-        self._tidied: dict[str, int] = {}
         self._rows: dict[RowAddress, Any] = {}
 
     def names(self) -> list[str]:
@@ -121,9 +120,10 @@ class RowTables:
         Call it while the newest versions are those of the watermark: these then stay for every reader.
         """
         for name, table in self._tables.items():
-            if table.version - self._tidied.get(name, 0) >= TIDY_EVERY:
+            small = (it for it in table.get_fragments() if it.physical_rows < SMALL_ROWS)
+            if sum(1 for _ in small) >= MOST_SMALL:
                 self._tidy(table)
-                self._tidied[name] = self.versions[name] = table.version
+                self.versions[name] = table.version
 
     def clean(self) -> None:
         """Delete all versions but the newest: what a bulk load leaves of its epochs."""
@@ -218,7 +218,7 @@ class RowTables:
         return table
 
     def _tidy(self, table: LanceDataset) -> None:
-        table.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS)
+        table.optimize.compact_files(target_rows_per_fragment=SMALL_ROWS)
         # What a killed writer left is no part of any version. Nobody else writes here.
         table.cleanup_old_versions(KEEP_VERSIONS, delete_unverified=True)
 

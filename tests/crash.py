@@ -122,7 +122,7 @@ def child() -> None:
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12
     views.BATCH_EVENTS = 9
-    row_tables.TIDY_EVERY = 4
+    row_tables.MOST_SMALL = 3
     row_tables.KEEP_VERSIONS = timedelta(milliseconds=1)
     os.write(1, b"ready\n")
     orders = json.loads(sys.stdin.readline())
