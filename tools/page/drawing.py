@@ -1,7 +1,6 @@
 """Drawing of the page's views as HTML: the table of views, values in templates, and an address as a page.
 
-The templates escape every text and have no other way to write one. The page's own process and the process of
-past views draw with this module.
+The templates escape every text and have no other way to write one.
 """
 
 from __future__ import annotations
