@@ -170,7 +170,7 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
         assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
         assert "paused" not in client.context(form="agents").text
         assert [it.scope for it in client.status().paused] == ["project:a"]
-        assert "Memory is paused for project:a" in call(client, "memory_status", {})
+        assert "Memory is paused for project:a" in call(client, "get_context", {})
     status = run(home, "status", "--json")
     assert json.loads(status.output)["paused"][0]["until"] == pause["until"]
     assert run(home, "status").output.startswith("PAUSED        Memory is paused for project:a until 2")

@@ -68,7 +68,6 @@ def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> No
             agent.rename("Mine")
         busy.finish()
         busy.project()
-        assert "Finished on" in call(agent, "memory_status", {})
         assert "This project is finished since" in call(agent, "get_context", {})
         busy.resume()
     with Client(home, scope="project:nothing", origin="user") as nothing:

@@ -357,7 +357,7 @@ class Client(World):
     ) -> ArchivedNow:
         """Bring texts back instead, also those that have left the views.
 
-        ids: The ids, as list_archived has them.
+        ids: The ids, as --list has them.
         all_of: All that was archived by age, or since somebody asked, instead of ids.
         reason: Why, for whoever looks later.
         """

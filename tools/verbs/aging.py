@@ -32,7 +32,7 @@ from memtape.tools.doors.terminal import confirmed, say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
-from memtape.tools.verb import Asks, Id, Limit, Lines, Offer, Output, Reason, Step, Verb, rare, said
+from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, say_lag
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def archive(
 def unarchive(
     world: World,
     ids: Annotated[
-        tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True, of="capture")
+        tuple[Id, ...], said("The ids, as --list has them.", 100, argument=True, of="capture")
     ] = (),
     all_of: Annotated[
         Literal["age", "asked"] | None,
@@ -305,7 +305,7 @@ def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Lines:
         )
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
-    say_lag(world, found.lag, "archive")
+    say_lag(found.lag, "archive")
 
 
 def _aging_lines(world: World, asked: Any, aging: Aging) -> Iterator[str]:
@@ -560,11 +560,6 @@ VERBS = (
         lines=partial(_archive_lines, "Archived", "Archived before", "archive --undo"),
         effect="hides",
         undo="archive --undo",
-        tool=Offer(
-            "Put memories out of the way that are done with. unarchive_memory undoes it.",
-            common=False,
-            quotes=True,
-        ),
     ),
     Verb(
         "archive --undo",
@@ -573,14 +568,8 @@ VERBS = (
         effect="shows",
         undo="archive",
         label="Bring back",
-        tool=Offer("Bring back memories that were archived.", common=False, quotes=True),
     ),
-    Verb(
-        "archive --list",
-        archived,
-        lines=_archived_lines,
-        tool=Offer("What is archived, since when and why.", common=False, quotes=True),
-    ),
+    Verb("archive --list", archived, lines=_archived_lines),
     Verb("admin lifecycle", lifecycle, lines=_aging_lines),
     Verb(
         "admin lifecycle --set",

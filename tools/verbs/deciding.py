@@ -506,12 +506,12 @@ def _waiting_shell(world: World, asked: Any) -> Output:
     """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
     found, rules = conflicts(world, asked.settled), waiting_rules(world)
     yield msgspec.structs.replace(found, rules=tuple(rules))
-    yield from _conflict_lines(world, asked, found)
+    yield from _conflict_lines(found, asked.settled)
     yield from _go_through(world, rules)
-    say_lag(world, found.lag, "contradict")
+    say_lag(found.lag, "contradict")
 
 
-def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
+def _conflict_lines(found: ConflictList, settled: bool) -> Iterator[str]:
     for it in found.conflicts:
         shared = "  global" if it.scope == GLOBAL else ""
         yield f"{it.severity:6}  {it.id}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
@@ -532,9 +532,7 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
             note = f": {one_line(it.note, TEXT_CHARS)}" if it.note else ""
             yield f"        settled on {day}, {kept}{note}"
     if not found.conflicts:
-        yield "No conflict waits." if not asked.settled else "There has been no conflict."
-    elif world.door == "mcp":
-        yield Step("Only the user settles one", "settle", "ID --keep A, B or both")
+        yield "No conflict waits." if not settled else "There has been no conflict."
 
 
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
@@ -634,17 +632,8 @@ VERBS = (
     _decision(
         "restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")
     )._replace(undo="forget"),
-    _decision(
-        "pin",
-        pin,
-        "adds",
-        "Pinned",
-        "pin --undo",
-        Offer("Keep a memory at hand whatever its age. unpin_memory undoes it.", common=False),
-    ),
-    _decision(
-        "pin --undo", unpin, "shows", "Unpinned", offer=Offer("End the pins on a memory.", common=False)
-    )._replace(undo="pin"),
+    _decision("pin", pin, "adds", "Pinned", "pin --undo"),
+    _decision("pin --undo", unpin, "shows", "Unpinned")._replace(undo="pin"),
     Verb(
         "update",
         update,
@@ -657,17 +646,7 @@ VERBS = (
     _decision("update --by", say_replaced, "hides", "Noted what replaced", "update --holds"),
     _decision("update --holds", say_holds, "shows", "Noted what holds of"),
     _decision("update --unfold", unfold, "shows", "Unfolded"),
-    Verb(
-        "settle -",
-        conflicts,
-        lines=_conflict_lines,
-        shell=_waiting_shell,
-        tool=Offer(
-            "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
-            common=False,
-            quotes=True,
-        ),
-    ),
+    Verb("settle -", conflicts, shell=_waiting_shell),
     Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
     Verb(
         "settle --accept",

@@ -69,7 +69,7 @@ def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[
         yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
 
 
-def say_lag(world: World, lag: int, what: str) -> None:
-    """Print on stderr that the views lack events, and what those do, unless an agent asks."""
-    if lag and world.door == "cli":
+def say_lag(lag: int, what: str) -> None:
+    """Print on stderr that the views lack events, and what those do."""
+    if lag:
         say(f"The views lack {many(lag, 'event')}, and what they {what}.", err=True)

@@ -292,7 +292,7 @@ def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
         yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
         yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
-    say_lag(world, found.lag, "link")
+    say_lag(found.lag, "link")
 
 
 def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
@@ -488,17 +488,7 @@ VERBS = (
     Verb("show --whole", whole, lines=_whole_lines),
     Verb("show --why", why, lines=_why_lines),
     Verb("show --edges", edges, lines=_edge_lines),
-    Verb(
-        "show --around",
-        timeline,
-        lines=latest_lines,
-        listed="timeline",
-        tool=Offer(
-            "What was said and remembered around a memory or a time, in order.",
-            lambda world, asked, found: markdown.listed(found, world.scope, "in the order of time"),
-            common=False,
-        ),
-    ),
+    Verb("show --around", timeline, lines=latest_lines, listed="timeline"),
     Verb("log", read_log, lines=lambda world, asked, found: map(_slot, found), listed="events"),
     Verb("admin tail", tail, answers=LogSlot, at="home"),
     Verb("admin diff", diff, lines=_diff_lines),
