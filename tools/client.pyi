@@ -47,10 +47,7 @@ from memtape.tools.verbs.capturing import (
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
 from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.measuring import RetrieverName
-from memtape.tools.verbs.searching import (
-    Form,
-    Occasion,
-)
+from memtape.tools.verbs.searching import Form, Occasion
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
     LinkSaid,
@@ -396,8 +393,7 @@ class Client(World):
     def verify(self, repair: bool = False) -> Verification:
         """Replay the log and compare it with the views, row by row and page by page.
 
-        Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
-        and, with a text that somebody still has, for the text.
+        Exits 1 and names each difference; --repair mends it.
 
         repair: Where they differ, rebuild the views from the log and compare again.
         """
@@ -416,8 +412,7 @@ class Client(World):
         unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a
         place with another content is not changed. Stop all writers of the log, or copy once more, before the
         copy is used in its place, and let nobody use it before that. From then on write to one of the two:
-        both have one id, by which views recognise their log. Erasing in one does not reach the other; `erase`
-        names the copies that this home knows.
+        both have one id, by which views recognise their log. Erasing in one does not reach the other.
 
         to: kafka://host:port/topic, a new FILE.db, or a home.
         """

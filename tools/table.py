@@ -63,7 +63,7 @@ INDEX: dict[str, dict[str, str]] = {
         "admin settings": "settings",
         "page": "",
     },
-    "erasing": {"erase": "", "verify --erased": "", "admin prune": "prune"},
+    "erasing": {"erase": "", "admin prune": "prune"},
     "folding": {
         "admin embedder status": "embedder",
         "admin embedder set": "",
