@@ -37,7 +37,7 @@ from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.documents import FORMATS, can_read, take_document
 from memtape.tools.importing.finding import host_files, named_files
 from memtape.tools.importing.records import ImportSummary, Record, Skipped
-from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.transcripts import rows_of, take_claude, take_codex, take_gemini
 
 SCOPE = "project:test"
@@ -68,7 +68,9 @@ def said(log: Log, scope: str = SCOPE) -> list[tuple[str, str]]:
 def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> ImportSummary:
     sources = [source for path in paths for source in named_files(path)]
     on_progress = options.pop("on_progress", bool)
-    return Importer(client, scope, ImportOptions(**options), on_progress).take(sources)
+    if options.pop("reread", False):
+        client.home.imports_path.unlink(missing_ok=True)
+    return Importer(client, scope, on_progress=on_progress, **options).take(sources)
 
 
 def put(folder: Path, name: str, data: bytes | str) -> Path:

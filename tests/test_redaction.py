@@ -648,7 +648,7 @@ def test_commands_and_outputs_are_cut_after_their_secrets_are_out(home: Path, tm
         rows.append(row("user", result, f"u{number}"))
     (tmp_path / "s-1.jsonl").write_text("".join(rows))
     with Client(home) as client:
-        summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl", None))
+        summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl"))
     assert summary.taken == 5
     for event in logged(home):
         text = written([event])
@@ -684,7 +684,7 @@ def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) ->
     note |= dict.fromkeys(("agent_id", "run_id"), name)
     (project / "mem0.json").write_text(json.dumps({"results": [note]}))
     with Client(home) as client:
-        assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1
+        assert Importer(client, A).take(named_files(project / "mem0.json")).taken == 1
     events = [*logged(home), *logged(home, scope_of_folder(project, Home(home)))]
     assert len(events) == 3
     for event in events:

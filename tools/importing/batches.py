@@ -20,7 +20,7 @@ from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
-from memtape.tools.capture.noise import lessened, noise_in
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Writer, now_us
@@ -161,9 +161,6 @@ class Batch:
             ids = [event.id for event in new]
             known.update([whole, *ids])
             stands.update({it.id: it.body.text for it in new if isinstance(it.body, Captured)})
-            is_said = record.kind == "turn" and record.finish is None
-            if is_said and (sort := lessened(record.text)) is not None:
-                self._summary.lessened[sort] += 1
             # In a dry run nothing comes to stand on the log, so what it would hold is remembered here.
             self._said.update(ids if self._summary.dry_run else ())
             yield waiting, new

@@ -73,9 +73,9 @@ class ImportSummary(msgspec.Struct):
     `sources` and `scopes` have records taken, `sources` also those already on the log.
     `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
     nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
-    `lessened` texts were taken, and are not found or lack their middle, by sort. `spooled` events wait in the
-    home for an unreachable broker. `hidden` texts, of those taken or already there, were forgotten;
-    `hidden_ids` are the first of them. `problems` are the first thousand of `problem_count`.
+    `spooled` events wait in the home for an unreachable broker. `hidden` texts, of those taken or already
+    there, were forgotten; `hidden_ids` are the first of them. `problems` are the first thousand of
+    `problem_count`.
     """
 
     dry_run: bool = False
@@ -91,7 +91,6 @@ class ImportSummary(msgspec.Struct):
     sources: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
-    lessened: Counter[str] = msgspec.field(default_factory=Counter)
     spooled: int = 0
     hidden: int = 0
     hidden_ids: list[str] = msgspec.field(default_factory=list)
