@@ -203,7 +203,7 @@ class Client(World):
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
-        """Every event behind it, what hid or restored it, and how it has aged.
+        """Every event behind it, and what hid or restored it.
 
         id: The id of a memory or turn, or its first eight characters.
         """

@@ -92,7 +92,7 @@ class Serving:
         began, pairs = time.perf_counter(), request.query_params.multi_items()
         asked = asked_of(view.path, pairs, self._held.scope)
         headers: dict[str, str] = {}
-        if (view.is_past and asked.at) or asked.is_on("diff") or asked.is_on("age"):  # The log is folded.
+        if (view.is_past and asked.at) or asked.is_on("diff"):  # The log is folded.
             found = self._past.view((view.path, pairs))
         else:
             found = self._drawing.view(view, pairs)

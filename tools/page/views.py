@@ -24,7 +24,6 @@ from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery, key_of
 from memtape.tools.query.as_of import parse_position, time_asked
 from memtape.tools.query.context import HEADINGS
-from memtape.tools.query.inspection import explained as events_behind
 from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import tokenizer, told_trace
@@ -128,8 +127,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     if not id:
         raise MemtapeError("No memory is named.", "Follow a link of another view, or add ?id=…")
     opened = client.show(id, as_of=asked.as_of)
-    row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
-    explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
+    row, explained = opened.memory or opened.turn, client.why(id)
     shown = explained.events[-MOST_EVENTS:]
     return {
         "opened": opened,
@@ -138,7 +136,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
-        "age": explained.age,
     }
 
 

@@ -21,7 +21,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_pinned, spoken_of
 from memtape.state.subjects.memories import unit_of
-from memtape.state.views.ages import Pass, UnitCounts, next_pass, standing, to_be_archived
+from memtape.state.views.ages import Pass, Place, Stays, UnitCounts, next_pass, standing, to_be_archived
 from memtape.state.views.resolution import named_by_decision
 from memtape.tools import query
 from memtape.tools.capture.lines import check_label
@@ -33,7 +33,7 @@ from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
-from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, say_lag
+from memtape.tools.verbs.lines import say_lag
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
@@ -46,6 +46,25 @@ SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 TITLE_CHARS = 80
 MOST_NAME_CHARS = 200
+TOLD_STAYS: dict[Stays, str] = {
+    "too young": "too young",
+    "worth keeping": "worth keeping at hand: retention is above the limit",
+    "used": "recalled or used since it was captured, so that age alone archives none",
+    "group too small": "of a day or week with fewer than three that may move",
+    "no room": "beyond the 500 that move in one pass",
+    "switched off": "as the settings say",
+    "archived": "archived, and not due to leave the views",
+    "purged": "have left the views",
+    "pinned": "pinned",
+    "hidden": "forgotten or withdrawn",
+    "does not age": "of a kind that does not age",
+}
+TOLD_PLACES: dict[Place, str] = {
+    "mid": "to the tier mid",
+    "long": "to the tier long",
+    "archived": "into the archive",
+    "purged": "out of the views",
+}
 
 
 class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
