@@ -27,7 +27,7 @@ from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, count_window, spend
 from memtape.sinks.home.marks import Outcome as WindowOutcome
-from memtape.sinks.home.pauses import leave_out, pause
+from memtape.sinks.home.pauses import pause
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
@@ -68,7 +68,6 @@ def make_home(folder: Path, more: int) -> None:
             count_one(folder, LEFT_OUT, reason)
         pause(folder, None, START, START + 1)
         pause(folder, "project:a", START, START + 1)
-        leave_out(folder, "a")
         spend(client.home, ModelOptions(), 1, START)
         for window in get_args(WindowOutcome):
             count_window(client.home, window, START)

@@ -13,11 +13,10 @@ from memtape.schemas.rows import PassMark, project_told
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.proposals import Proposal
 from memtape.tools import query
-from memtape.tools.capture.profiles import OF_RUN, silence_by
+from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.plan import shortened
@@ -143,8 +142,7 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
-    for line in (*([OF_RUN] if stores_nothing() else []), *map(silence_by, state.paused)):
-        yield f"PAUSED        {line}"
+    yield from (f"PAUSED        {silence_by(pause)}" for pause in state.paused)
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
     spooled = many(state.spooled, "capture waits", "captures wait")
