@@ -552,11 +552,10 @@ class Client(World):
         A conflict is a pair of memories with different values of one thing; until it is settled, both are
         found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves
         the start context. Settling again overrules. A rule waits that was said for all projects ("In all my
-        projects, use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n
-        declines it for good, s leaves it. A rule for all projects holds in its own project either way; one
-        that may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale
-        lists a preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the
-        moment after 3 weeks; capturing its text again confirms a memory.
+        projects, use tabs.") or stands in pasted text. A rule for all projects holds in its own project
+        either way; one that may be pasted is taken by its id alone. Only people settle: --origin user at a
+        terminal. --stale lists a preference after a year, a technical fact after 6 months, a goal after 3
+        months, a fact of the moment after 3 weeks; capturing its text again confirms a memory.
 
         settled: Also what was settled or has expired.
         """
