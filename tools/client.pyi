@@ -51,7 +51,6 @@ from memtape.tools.verbs.searching import Form, Occasion
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
     LinkSaid,
-    ListedNode,
     PageShown,
     Written,
 )
@@ -270,8 +269,6 @@ class Client(World):
 
         page: The slug or id of a page; _root is the top.
         """
-    def pages(self) -> list[ListedNode]:
-        """List all pages of the project by their slugs."""
     def check_tree(self) -> list[TreeProblem]:
         """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 

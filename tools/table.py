@@ -35,7 +35,6 @@ INDEX: dict[str, dict[str, str]] = {
     "pages": {
         "tree draw": "draw_tree",
         "tree show": "read_page",
-        "tree list": "pages",
         "tree check": "check_tree",
         "tree new": "new_page",
         "tree edit": "edit_page",
