@@ -66,7 +66,6 @@ INDEX: dict[str, dict[str, str]] = {
     "folding": {
         "admin embedder status": "embedder",
         "admin embedder set": "",
-        "admin embedder retry": "",
         "admin embedder rollback": "",
         "admin refold": "refold",
         "admin consolidate": "consolidate",
