@@ -34,7 +34,7 @@ from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
+from memtape.tools.capture.noise import BINARY, OF_HOST
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
 
@@ -64,7 +64,7 @@ def make_home(folder: Path, more: int) -> None:
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
         for outcome in get_args(FlushOutcome):
             count_one(folder, FLUSHES, outcome)
-        for reason in ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY):
+        for reason in ("paused", "private as a whole", OF_HOST, BINARY):
             count_one(folder, LEFT_OUT, reason)
         pause(folder, None, START, START + 1)
         pause(folder, "project:a", START, START + 1)

@@ -38,7 +38,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
     "step": table.STEPS, "where": table.FAULTS, "lane": LANES, "type": (*EVENT_TYPES, OTHER),
     "view": ("rows", "pages", "vectors"), "state": ("ready", "lagging", "hydrating", "failing"),
     "why": ("duplicate", "divergent", "ignored"),
-    "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
+    "reason": ("paused", "private as a whole", "metadata of a host", "binary", OTHER),
     "operation": ("add", "conflict", "replace", "remove"), "kind": KINDS,
     "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
 }  # fmt: skip

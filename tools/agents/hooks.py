@@ -231,11 +231,7 @@ def offer_to(turn: HookCall, client: Client, offers: Offers) -> HookOffer:
 
 def _ended(turn: HookCall, announced: Announced) -> bytes:
     """Finish a capture that a server announced and perhaps did, under the announced id."""
-    if announced.native and turn.told.done is not None:
-        from memtape.tools.agents.afterwards import act
-
-        act(turn)
-    elif announced.native:
+    if announced.native:
         with turn.client() as client:
             capture(turn, client, turn.text, announced.native)
     return announced.told

@@ -18,7 +18,7 @@ from memtape.tools.capture.injected import host_regex
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
 """The kept beginning of a pasted text, and its kept end, where the question about it often is."""
-OF_HOST, TOOL_ERROR, BINARY = "metadata of a host", "error of a tool", "binary"
+OF_HOST, BINARY = "metadata of a host", "binary"
 LOOKED_AT_CHARS = 4_000
 LEAST_SIGNS = 32
 BLOB_CHARS = 800
@@ -39,8 +39,6 @@ def noise_in(text: str, origin: Origin) -> str | None:
         origin == "agent" and host_regex("answered_by_host").fullmatch(text)
     ):
         return OF_HOST
-    if origin == "tool" and host_regex("tool_error").fullmatch(text):
-        return TOOL_ERROR
     # A tenth of it is signs that no text has, and not just a few colours of a terminal.
     signs = len(_SIGNS.findall(text, 0, LOOKED_AT_CHARS))
     return BINARY if signs >= LEAST_SIGNS and 10 * signs > len(text[:LOOKED_AT_CHARS]) else None
