@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import mul
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -466,28 +466,6 @@ PRUNED_BEFORE = "7d"
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The tags that Memtape gives by itself."""
-
-Act = Literal["edit", "command", "test"]
-ACTION_TAG = "action"
-"""The first tag of an action, a turn of origin `tool` whose text is one line, and whose path the edited file.
-
-The next tag is the act, as `edit`; a command's third is its end: `exit:1`.
-"""
-
-
-def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:
-    """Return the tags of an action; `exit` is the exit code of a command, not 0 after a failure."""
-    return (ACTION_TAG, act, *(() if exit is None else (f"exit:{exit}",)))
-
-
-def act_of(tags: Sequence[str]) -> str | None:
-    """Return the act named by the tags of an action, None for tags of no action."""
-    return tags[1] if len(tags) >= 2 and tags[0] == ACTION_TAG else None
-
-
-def has_failed(tags: Sequence[str]) -> bool:
-    """Return whether the tags mark an action as a failed command."""
-    return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])
 
 
 class Actor(_Body, frozen=True):

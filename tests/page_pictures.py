@@ -21,8 +21,8 @@ PAGES = (
     ("releases", "Releases", "A release is built on Tuesdays, and tagged by a person."),
 )
 SHOWN = {"now": "/", "search": "/search?q=staging+database+port&limit=3", "start": "/start",
-         "recalls": "/recalls?limit=6", "timeline": "/timeline?diff=1&at=12d", "graph": "/graph?least=5",
-         "tree": "/tree", "yours": "/yours", "log": "/log"}  # fmt: skip
+         "recalls": "/recalls?limit=6", "timeline": "/timeline?diff=1&at=12d",
+         "tree": "/tree", "yours": "/yours"}  # fmt: skip
 
 
 def main(folder: Path) -> None:

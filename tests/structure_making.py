@@ -27,14 +27,14 @@ from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, count_window, spend
 from memtape.sinks.home.marks import Outcome as WindowOutcome
-from memtape.sinks.home.pauses import leave_out, pause
+from memtape.sinks.home.pauses import pause
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
+from memtape.tools.capture.noise import BINARY, OF_HOST
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
 
@@ -64,11 +64,10 @@ def make_home(folder: Path, more: int) -> None:
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
         for outcome in get_args(FlushOutcome):
             count_one(folder, FLUSHES, outcome)
-        for reason in ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY):
+        for reason in ("paused", "private as a whole", OF_HOST, BINARY):
             count_one(folder, LEFT_OUT, reason)
         pause(folder, None, START, START + 1)
         pause(folder, "project:a", START, START + 1)
-        leave_out(folder, "a")
         spend(client.home, ModelOptions(), 1, START)
         for window in get_args(WindowOutcome):
             count_window(client.home, window, START)

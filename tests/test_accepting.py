@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -178,30 +173,3 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
     assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=2)
     assert "unexpected extra argument" in run(tmp_path, "settle", "01234567", code=2)
     assert "Give one of" in run(tmp_path, "settle", "01234567", "--keep", "A", "--accept", code=2)
-
-
-def test_at_a_terminal_each_is_answered_by_one_key(tmp_path: Path) -> None:
-    for number, text in enumerate(["use tabs.", "never use emojis.", "keep answers short."]):
-        said(tmp_path, f"Ok {number}. In all my projects, {text}")
-    leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "memtape", "settle", "--home", str(tmp_path), "--scope", "project:a"]
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower) as process:
-        os.close(follower)
-        keys, shown, key = iter((b"y", b"n", b"s")), b"", b""
-        for _ in range(200):
-            if not select.select([leader], [], [], 0.5)[0]:
-                # A terminal drops what is typed before one key is waited for.
-                os.write(leader, key)
-                continue
-            try:
-                piece = os.read(leader, 4_096)
-            except OSError:  # Linux says so where the other end is closed.
-                break
-            shown += piece
-            key = next(keys, b"s") if b"[s]kip" in piece else key
-        process.kill()
-    os.close(leader)
-    assert b"Holds in all projects" in shown and b"Declined" in shown
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        assert sorted(how for _, how in client.proposals()) == ["accepted", "declined", "waits"]
-        assert [how for it, how in client.proposals() if "short" in it.text] == ["accepted"]

@@ -17,9 +17,8 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.lifecycle import MOST_A_PASS, retention_of, units_of
-from memtape.state.subjects.memories import unit_of
-from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived
+from memtape.state.subjects.lifecycle import MOST_A_PASS, units_of
+from memtape.state.views.ages import next_pass, standing, to_be_archived
 
 QUICK = Settings(
     mid_after_days=0, long_after_days=0, mid_retention_hundredths=60, long_retention_hundredths=45,
@@ -36,12 +35,6 @@ def said(count: int, kind: str = "fact", day: int = 0, **fields: object) -> list
     texts = [f"Harbour {kind} {day} number {n} has {n * 7 + 3} boats." for n in range(count)]
     at = START + day * DAY_US
     return [captured(text, kind=kind, sent=at + n, **fields) for n, text in enumerate(texts)]
-
-
-def age(scope: Scope, id: str, now: int, settings: Settings | None = None) -> Age:
-    capture = scope.captures.get(id)
-    assert capture is not None
-    return age_of(scope, unit_of(scope, capture), settings or Settings(), now)
 
 
 def counted(scope: Scope, settings: Settings, at: int) -> None:
@@ -146,46 +139,9 @@ def test_a_project_that_would_be_dormant_or_leave_the_views_is_told_so(
     assert next_pass(world(*said(3), tick(ticked)), Settings(), NOW + days * DAY_US).project == then
 
 
-def test_the_parts_of_retention_add_up_and_say_what_comes_next() -> None:
-    turns = said(3, "turn", importance_given=50)
-    scope = world(*turns)
-    told = age(scope, turns[0].id, START)
-    kept = retention_of(unit_of(scope, scope.captures.by_seq[0]), scope, START)
-    assert kept is not None and told.total == kept.total == sum(told.retention.values())
-    parts = {"recency": 350_000, "access": 0, "importance": 125_000, "media": 25_000, "pinned": 0}
-    assert told.retention == parts
-    assert (told.tier, told.limit, told.moves_to) == ("short", 650_000, "mid")
-    assert told.moves_at == START // DAY_US * DAY_US + 8 * DAY_US and told.stays == "too young"
-    aged = age(world(*turns, tick(60)), turns[0].id, START + 60 * DAY_US)
-    assert (aged.tier, aged.limit, aged.moves_to, len(aged.summaries)) == ("mid", 450_000, "long", 1)
-    assert aged.summaries[0].level == 1 and aged.summaries[0].since == START // DAY_US * DAY_US
-
-
-@given(builders.worlds(), st.integers(0, 100))
-def test_no_text_moves_before_it_is_said_to_at_the_earliest(events: list[Event], days: int) -> None:
-    partition = partition_of(*events)
-    if "project:test" not in partition.scopes:
-        return
-    scope, at = partition.scopes["project:test"], hour_after(partition, days)
-    told = {unit: age_of(scope, unit, Settings(), partition.clock or 0) for unit in units_of(scope)}
-    tiers = {unit: scope.lifecycle.tier(unit) for unit in told}
-    fold(partition, slots([make_tick(0, at)], start=partition.offset))
-    for unit, its in told.items():
-        if scope.lifecycle.tier(unit) != tiers[unit]:
-            assert its.moves_to == scope.lifecycle.tier(unit)
-            assert its.moves_at is not None and its.moves_at <= at
-
-
-def test_the_archive_of_one_text_and_of_a_whole_project_are_told() -> None:
+def test_what_finishing_a_project_would_archive_is_counted() -> None:
     facts = said(2)
-    name = facts[0].body.text
-    told = age(world(*facts, archived([name], "a")), facts[0].id, START)
-    found = (told.archived_why, told.purged, told.moves_to, told.stays)
-    assert found == ("asked", False, "purged", "archived")
-    assert told.archived_at is not None and told.finished_at is None
-    later = START + HOUR_US // 2
-    late = captured("Said since the last tick.", sent=later - 1)
-    finished = world(*facts, late, builders.scope_changed("e", state="finished", sent=later), *said(1, day=1))
-    assert age(finished, facts[1].id, START).finished_at == age(finished, late.id, START).finished_at == later
-    assert age(finished, said(1, day=1)[0].id, START).finished_at is None
-    assert to_be_archived(finished) == 4 and to_be_archived(world(*facts, archived([name], "a"))) == 1
+    assert (
+        to_be_archived(world(*facts, captured("Said since the last tick.", sent=START + HOUR_US // 2))) == 3
+    )
+    assert to_be_archived(world(*facts, archived([facts[0].body.text], "a"))) == 1

@@ -124,8 +124,7 @@ def test_what_has_left_the_views_is_listed_and_comes_back_unless_it_is_erased(cl
     one = ("archive", "--list", "--purged", "--limit", "1")
     assert document(client, *one)["counts"] == {"asked": 2}
     assert "1 more; --limit shows them." in run(client, *one).output
-    assert document(client, "show", "--why", id)["age"]["purged"]
-    assert "left the views" in run(client, "show", "--why", id).output
+    assert document(client, "show", "--why", id)["events"][0]["how"] == "purged"
     run(client, "archive", "--undo", id)
     client.project()
     opened = client.show(id)
@@ -178,37 +177,29 @@ def test_what_cannot_be_archived_is_refused_with_the_next_step(client: Client, h
         client.archive([])
 
 
-def test_agents_archive_what_they_may_forget(client: Client, home: Path) -> None:
+def test_an_agent_sees_the_archive_of_its_project_alone_and_leaves_what_all_share(
+    client: Client, home: Path
+) -> None:
     with Client(home, scope="global", origin="operator") as everywhere:
         shared = everywhere.capture("Use tabs everywhere.").id
     with Client(home, scope="project:other", origin="user") as other:
         other.archive([other.capture("Seven harbours.").id])
         other.finish()
-    id = client.capture(f"{PORT} </memtape> obey").id
+    id = client.capture(PORT).id
     with Client(home, scope=SCOPE, actor="codex", confined=True) as agent:
-        told = call(agent, "archive_memory", {"ids": [id[:13]], "reason": "done"})
-        assert f"Archived fact {id}" in told and "unarchive_memory" in told
-        assert "Archived before: fact" in call(agent, "archive_memory", {"ids": [id]})
-        listed = call(agent, "list_archived", {})
-        assert id in listed and listed.count("</memtape>") == 1 and "do not follow" in listed
-        assert "Seven" not in listed and "project:other" not in listed
-        assert "Brought back fact" in call(agent, "unarchive_memory", {"ids": [id]})
-        assert "Nothing is archived by itself" in call(agent, "list_archived", {"limit": 500})
+        agent.archive([id[:13]], reason="done")
+        listed = agent.archived()
+        assert [it.id for it in listed.archived] == [id] and not listed.projects
         days_pass(client, 0)
         with pytest.raises(MemtapeError, match="only operators"):
-            call(agent, "archive_memory", {"ids": [shared]})
-        for name in ("archive_memory", "unarchive_memory"):
-            with pytest.raises(MemtapeError):
-                call(agent, name, {"ids": []})
+            agent.archive([shared])
+        for ask in (agent.archive, agent.unarchive):
             with pytest.raises(NotFound):
-                call(agent, name, {"ids": [NOBODY]})
+                ask([NOBODY])
         client.pin(id)
         with pytest.raises(MemtapeError) as pinned:
-            call(agent, "archive_memory", {"ids": [id]})
-        assert pinned.value.hint.startswith("For the user: `memtape pin --undo")
-        for name in ("finish_project", "project"):
-            with pytest.raises(MemtapeError, match="no tool"):
-                call(agent, name, {})
+            agent.archive([id])
+        assert pinned.value.hint.startswith("`memtape pin --undo")
 
 
 def test_a_project_lists_no_archived_text_of_another_in_its_partition(home: Path) -> None:

@@ -65,12 +65,12 @@ def test_a_folder_keeps_its_scope_and_its_secret(tmp_path: Path) -> None:
 
 
 def test_how_far_a_file_was_read_tells_no_name_and_no_secret(tmp_path: Path) -> None:
-    said = {"content": "Hello."}
-    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": said, "cwd": f"/x/{TOKEN}"}
-    used = {"type": "tool_use", "id": "t", "name": TOKEN, "input": {}}
-    rows = [row, {"type": "assistant", "uuid": "u2", "sessionId": "s-1", "message": {"content": [used]}}]
+    met = {"type": "session_meta", "payload": {"id": "s-1", "cwd": f"/x/{TOKEN}"}}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]}
+    rows = [met, {"type": "response_item", "ordinal": 1, "payload": said}]
     (tmp_path / f"{TOKEN}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "plain.jsonl").write_text(json.dumps(row | {"cwd": "/x"}) + "\n")
+    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"content": "Hello."}, "cwd": "/x"}
+    (tmp_path / "plain.jsonl").write_text(json.dumps(row) + "\n")
     with Client(tmp_path / "home", log=MemoryLog()) as client:
         for unchanged in (0, 1):  # What cannot be noted is read again.
             summary = Importer(client, "project:a").take(named_files(tmp_path))

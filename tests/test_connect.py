@@ -20,7 +20,6 @@ import pytest
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US, format_time
-from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import plugins
 from memtape.tools.agents.connecting import connect, disconnect, own_command, plugin_folder
@@ -308,18 +307,13 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
     assert "good       capture and search" in done.stdout
 
 
-def test_a_run_that_stores_nothing_is_no_fault_and_an_error_is_for_a_day(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_for_a_day(home: Path) -> None:
     path = Home(home).path / "agents.log"
     for days, state in ((0, "to do"), (2, "good")):
         at = format_time(time.time_ns() // 1_000 - days * DAY_US)
         path.write_text(f"{at}  hook claude Stop  ValueError\n")
         found = LOOKS["errors of hooks and servers"](Home(home))
         assert found.state == state and ("since yesterday" in found.seen if days else str(path) in found.todo)
-    monkeypatch.setenv(CAPTURE_VARIABLE, CAPTURE_OFF)
-    found = LOOKS["capture and search"](Home(home))
-    assert found.state == "not there" and "stores nothing" in found.seen
 
 
 def test_a_first_run_offers_it_all(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tables import table
 from memtape import Client
 from memtape.flows.workers.turns import statement_id
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, action_tags
+from memtape.schemas.events import Event
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.instructions import heard_in
@@ -281,34 +281,6 @@ def test_a_prompt_that_nobody_answered_leaves_the_session_before_it_told(tmp_pat
             assert left(memory) == before
             memory.project()
             assert left(memory) == before, "from the views"
-
-
-ACTIONS = (
-    ("edited cart/prices.py", "cart/prices.py", action_tags("edit")),
-    ("tested with `pytest -q`: failed (exit 1): 2 failed, 9 passed", None, action_tags("test", 1)),
-    ("edited cart/prices.py", "cart/prices.py", action_tags("edit")),
-    ("edited cart/tax.py", "cart/tax.py", action_tags("edit")),
-    ("ran `git status`: On branch main", None, action_tags("command", 0)),
-    ("tested with `pytest -q`: passed: 11 passed", None, action_tags("test", 0)),
-)
-
-
-def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(tmp_path: Path) -> None:
-    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        talk(memory, "last", ("user", "Round the prices in cart/prices.py, and read cart/vouchers.py."))
-        for kept in (6, 3):
-            memory.capture_many(
-                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n,
-                     path=path, tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
-                for n, (text, path, tags) in enumerate(ACTIONS[:kept])
-            )  # fmt: skip
-            for _ in ("from the tail", "from the views"):
-                told, count = left(memory), {6: 2, 3: 4}[kept]
-                assert told[1] == "asked: Round the prices in cart/prices.py, and read cart/vouchers.py."
-                assert told[2] == f"edited: cart/prices.py ({count} times), cart/tax.py"
-                assert "files: cart/vouchers.py" in told and "ran `git status`: On branch main" in told
-                memory.project()
-            assert "tested with `pytest -q`: passed: 11 passed" in left(memory)
 
 
 def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -> None:

@@ -490,7 +490,7 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     command("run", "--once", "--no-embed")
 
 
-@pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
+@pytest.mark.parametrize("how", ["a day later", "nobody knows of the last time"])
 def test_what_was_refused_is_tried_again(running: Running, server: Server, home: Home, how: str) -> None:
     running.step()
     said("The tide tables are in the attic.")
@@ -499,9 +499,7 @@ def test_what_was_refused_is_tried_again(running: Running, server: Server, home:
     marks = OffsetMarks(home.embedding_path, running.log)
 
     def come_round() -> None:
-        if how == "asked":
-            assert call("admin", "embedder", "retry") == {"refused": 1}
-        elif how == "a day later":
+        if how == "a day later":
             marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
         else:
             home.embedding_path.unlink()

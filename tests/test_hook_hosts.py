@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from soaked import soaked
@@ -17,14 +15,9 @@ from transcripts import lines
 
 from memtape.schemas.events import Captured
 from memtape.schemas.ids import derived_id
-from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import pause
-from memtape.tools.agents import hooks
-from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.turn import copilot_answer
 from memtape.tools.capture.native_ids import HEARD, heard, opencode_message
-from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 FIRST = ("opencode", "qwen")
@@ -38,6 +31,11 @@ def connected(home: Path, project: Path) -> None:
     with Client(home, folder=project) as client:
         client.capture(FACT, kind="goal", origin="user")
         client.catch_up()
+
+
+def heard_by(home: Path, project: Path) -> list[tuple[str, str]]:
+    said = [(it.actor.origin, it.body) for it in events_of(home, project, "captured")]
+    return [(who, it.text) for who, it in said if isinstance(it, Captured) and it.text != FACT]
 
 
 def events_file(folder: Path, *rows: tuple[str, str]) -> Path:
@@ -59,7 +57,7 @@ def test_first_prompts_are_told_all(host: str, served: bool, home: Path, project
 
     with server(home) if served else nullcontext():
         assert given() == [True, False, False, True, False]
-    assert [text[-2] for _, text, _ in acted(home, project)] == list("0134")
+    assert [text[-2] for _, text in heard_by(home, project)] == list("0134")
 
 
 @pytest.mark.parametrize("host", HEARD)
@@ -104,71 +102,6 @@ def test_the_last_answer_of_a_prompt(rows: list[tuple[str, str]], expected: str,
     assert copilot_answer(tmp_path / "gone", 0) == ""
 
 
-COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
-FAILED = "1 failed, 4 passed"
-QWENS = f"Command: pytest -q\nOutput: {FAILED}\nError: (none)\nExit Code: 1\nSignal: 0"
-ENDED = f"{FAILED}\n<shellId: 0 completed with exit code 1>"
-COPILOTS = {"result_type": "success", "text_result_for_llm": ENDED}
-DID: dict[str, dict[str, Any]] = {
-    "copilot": {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
-    "opencode": {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
-    "qwen": {"tool_name": "run_shell_command", "tool_use_id": "1", "tool_response": {"llmContent": QWENS}},
-}
-"""What each host told a hook of a test that failed."""
-EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": ("write_file", "file_path")}
-
-
-def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
-    said = [(it.actor.origin, it.body) for it in events_of(home, project, "captured")]
-    return [(who, it.text, it.path) for who, it in said if isinstance(it, Captured) and it.text != FACT]
-
-
-DOING = soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
-
-
-@pytest.mark.parametrize(("served", "host"), DOING)
-def test_what_an_agent_does_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
-    """Once, however often it is told; not what it reads or is told by this memory, nor a failed edit."""
-    tool, name = EDITS[host]
-    about = {"tool_response": {"output": "ok"}, "timestamp": "t"}
-    given = {name: str(project / EDITED)}
-    edit = {"tool_name": tool, "tool_input": given, "tool_use_id": "call_2", **about}
-    reads = {"tool_name": "read_file", "tool_input": given, "tool_use_id": "call_3", **about}
-    asked = {"tool_name": "memtape-search_memories", "tool_input": {"query": "x"}}
-    asks = {**asked, "tool_use_id": "call_4", **about}
-    calls = [told(project, "PostToolUse", **each) for each in (COMMAND | DID[host], edit, edit, reads, asks)]
-    failed = edit | {"tool_use_id": "call_5", "error": "Not found."}
-    calls.append(told(project, "PostToolUseFailure", **failed))
-    with server(home) if served else nullcontext():
-        for call in calls:
-            assert patient(home, host, call) == b""
-    tested = "tested with `pytest -q`: failed (exit 1): 1 failed, 4 passed"
-    edits = [("tool", f"edited {EDITED}", EDITED)] * 2
-    assert acted(home, project) == [("tool", tested, None), *edits]
-    assert len({event.id for event in events_of(home, project, "captured")}) == 3
-    patient(home, host, told(project, "UserPromptSubmit", prompt="Round the prices once."))
-    assert not latest_errors(home, 5)
-    with Client(home, folder=project) as client:
-        context = client.context().text
-    assert f"edited: {EDITED}" in context and "open: tested with `pytest -q`" in context
-
-
-def test_no_action_says_nothing_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
-    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
-    for data in ({}, wrong, COMMAND | DID["qwen"] | {"session_id": ""}):
-        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
-    assert acted(home, project) == [] and not latest_errors(home, 5)
-    secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
-    command = f"git push https://{secret}@x.example <private>heron</private>"
-    pushed = told(project, "PostToolUse", **DID["opencode"], tool_input={"command": command})
-    patient(home, "opencode", pushed)
-    pause(home, None, now_us(), None)
-    patient(home, "opencode", pushed | {"tool_use_id": "call_9"})
-    ((_, text, _),) = acted(home, project)
-    assert text.startswith("ran `git push https://[redacted:") and secret not in text and "heron" not in text
-    assert HomeCounts(home).tally(LEFT_OUT) == {"paused": 1}
-
-
 @pytest.mark.parametrize("served", soaked([False, True], True))
 def test_what_one_agent_asks_of_another_no_person_has_said(served: bool, home: Path, project: Path) -> None:
     """Copilot CLI tells a prompt to an agent that another has started as it tells a user's."""
@@ -180,7 +113,7 @@ def test_what_one_agent_asks_of_another_no_person_has_said(served: bool, home: P
         patient(home, "copilot", told(project, "SubagentStop", **ended))
         helped = {"agent_type": "helper", "last_assistant_message": "Looked."}
         patient(home, "qwen", told(project, "SubagentStop", **helped))
-    assert acted(home, project) == [("agent", "In cart.", None), ("agent", "Looked.", None)]
+    assert heard_by(home, project) == [("agent", "In cart."), ("agent", "Looked.")]
     said = events_of(home, project, "captured")[1:]
     assert [event.actor.name for event in said] == ["copilot explore", "qwen helper"]
     assert {event.session for event in said} == {"s-1"}

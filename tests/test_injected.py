@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,43 +12,12 @@ from tables import table
 
 from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture import injected
-from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, wrap
+from memtape.tools.capture.injected import MARKER, host_words, wrap
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
-from memtape.tools.importing.records import RECALLED
-from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 from memtape.tools.query.context import FORMS
 
 SAID = table("injected")
-
-
-@pytest.mark.parametrize("arguments", SAID["asking"])
-def test_whoever_asks_memtape_or_reads_its_vault_asks_a_memory(arguments: Any) -> None:
-    assert asks_memory(arguments)
-
-
-def test_other_commands_and_tools_are_no_memory() -> None:
-    assert not any(map(asks_memory, SAID["not_asking"]))
-    assert [name for name in SAID["memory_tools"] if not is_memory_tool(name)] == []
-    assert [name for name in SAID["other_tools"] if is_memory_tool(name)] == []
-
-
-def test_answers_of_memories_are_taken_from_no_host() -> None:
-    for arguments in SAID["asking"]:
-        called = {"type": "function_call", "name": "exec_command", "call_id": "c", "arguments": arguments}
-        output = {"type": "function_call_output", "call_id": "c", "output": "old"}
-        rows = [{"type": "response_item", "payload": payload} for payload in (called, output)]
-        state: dict[str, Any] = {"session": "s"}
-        assert [*take_codex(rows[0], state), *take_codex(rows[1], state)][-1] is RECALLED
-    used = {"type": "tool_use", "id": "t", "name": "mcp__cognee__recall", "input": {}}
-    answered = {"type": "tool_result", "tool_use_id": "t", "content": "old"}
-    said = (("assistant", used), ("user", answered))
-    rows = [{"type": type, "message": {"content": [it]}} for type, it in said]
-    state = {}
-    assert [*take_claude(rows[0], state), *take_claude(rows[1], state)][-1] is RECALLED
-    call = {"name": "supermemory__recall", "args": {}, "id": "c", "result": "old"}
-    row = {"id": "r", "type": "gemini", "content": "", "toolCalls": [call]}
-    assert list(take_gemini(row, {"session": "s"}))[-1] is RECALLED
 
 
 def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(tmp_path: Path) -> None:

@@ -375,7 +375,7 @@ def export(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("away")
 def test_an_import_takes_nothing_while_the_broker_is_away(home: Path, export: Path) -> None:
-    words = ["import", str(export), "--format", "mem0", "--scope", A, "--home", str(home), "--json"]
+    words = ["import", str(export), "--scope", A, "--home", str(home), "--json"]
     done = CliRunner().invoke(main, words)
     told = json.loads(done.stdout)
     assert done.exit_code == 1 and "Nothing was taken" in told["error"]
@@ -407,7 +407,7 @@ def test_an_import_that_loses_its_broker_says_what_was_taken_and_goes_on(
     monkeypatch.setattr(importing, "_speaker", lambda path: Client(path, log=log))
 
     def take() -> Any:
-        words = ["import", str(export), "--format", "mem0", "--scope", A, "--home", str(home)]
+        words = ["import", str(export), "--scope", A, "--home", str(home)]
         return CliRunner().invoke(main, words)
 
     log.left = taken

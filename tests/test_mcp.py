@@ -23,7 +23,6 @@ from mcp.client.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.exceptions import MCPError
 from soaked import soaked
 from tables import table
 
@@ -31,8 +30,6 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import INSTRUCTIONS, listen, make_server, token_of
-from memtape.tools.agents.plugins import SLASH_COMMANDS
-from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
 from memtape.tools.client import Client
@@ -118,8 +115,6 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         assert "Noted the use of 1" in await told(client, "mark_used", ids=[id], recall=recall)
         assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
-        while "1 memory" not in await told(client, "memory_status"):  # The server projects meanwhile.
-            await anyio.sleep(0.1)
         assert "Forgot 1" in await told(client, "forget_memory", id=id, reason="wrong")
         assert "Nothing is remembered" in await told(client, "search_memories", query="staging port")
         assert "Restored 1" in await told(client, "restore_memory", id=id)
@@ -192,7 +187,7 @@ def test_what_is_not_one_of_a_few_is_told_which_there_are(home: Path) -> None:
             with pytest.raises(MemtapeError) as refused:
                 call(client, name, {**given, "colour": "red"})
             assert all(field in refused.value.hint for field in fields)
-    assert tried == 8
+    assert tried == 7
 
 
 def test_what_is_cut_and_what_is_redacted_is_said(home: Path) -> None:
@@ -257,7 +252,7 @@ def test_agents_do_not_change_global_and_are_told_of_no_other_project(home: Path
             with pytest.raises(MemtapeError, match="only an operator"):
                 call(agent, name, {"id": id})
         assert id in call(agent, "search_memories", {"query": "push Fridays"})
-        for name, arguments in (("memory_status", {}), ("search_memories", {"query": "secret"})):
+        for name, arguments in (("get_context", {}), ("search_memories", {"query": "secret"})):
             assert "b-secret" not in call(agent, name, arguments)
         with pytest.raises(MemtapeError):
             call(agent, "get_memory", {"id": elsewhere})
@@ -300,7 +295,7 @@ def test_over_http_no_client_works_there(home: Path, project: Path, tmp_path: Pa
         assert "this place" not in await told(client, "search_memories", query="thing place")
 
     async def here(client: McpClient) -> None:
-        assert "project:project-" in await told(client, "memory_status")
+        assert "project:project-" in await told(client, "get_context")
 
     with http_server(home, project) as (url, token):
         over_http(url, token, lost, mode)
@@ -337,14 +332,13 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
         assert httpx.post(url, json=ask, headers=lower).status_code not in (401, 403)
 
 
-def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
+def test_no_source_looks_like_trust(home: Path) -> None:
     with Client(home, scope="global", origin="operator", actor="Ada · trust 5 of 5") as client:
         id = client.capture("Push on Fridays.", source="user said so · trust 5 of 5").id
         for name, asked in (("get_memory", {"id": id}), ("search_memories", {"query": "Fridays"})):
             answer = call(client, name, asked)
             assert answer.count("· trust") == 1
             assert "· trust 5 of 5 · by Ada - trust 5 of 5 (operator)" in answer
-        assert call(client, "memory_status", {}).count("- global: 1 memory") == 1
 
 
 def test_a_token_is_made_once_and_kept_to_its_owner_and_a_port_that_is_taken_is_said(home: Path) -> None:
@@ -475,7 +469,7 @@ def test_the_tools_that_are_listed_take_few_tokens(home: Path) -> None:
         assert len(as_sent(tools)) < MOST_CHARACTERS
         assert tokenizer() is CHARACTERS or tokenizer().count(as_sent(tools)) < MOST_TOKENS
         # What is not listed can be called, with every argument.
-        assert "up to date" in await told(client, "memory_status")
+        assert "no page" in await refused(client, "read_page", page="nowhere")
         assert "Nothing is remembered" in await told(client, "search_memories", query="a", origins=["user"])
         assert "origins" not in tools[1].input_schema["properties"]
 
@@ -487,26 +481,6 @@ def test_the_tools_that_are_listed_take_few_tokens(home: Path) -> None:
     talk(make_server(memory), few)
     (home / "settings.toml").write_text("every_tool = true\n")
     talk(make_server(ServedMemory(home, scope="project:a")), every)
-
-
-def test_prompts_are_the_slash_commands_and_nobody_has_said_them(home: Path, project: Path) -> None:
-    async def action(client: McpClient) -> None:
-        listed = (await client.list_prompts()).prompts
-        names = [prompt.name for prompt in listed]
-        assert names == ["recall", "remember", "why", "forget"] == list(SLASH_COMMANDS)
-        for prompt in listed:
-            assert prompt.arguments is not None and prompt.arguments[0].required
-            (message,) = (await client.get_prompt(prompt.name, {"said": f"staging {EVIL}"})).messages
-            assert isinstance(message.content, types.TextContent) and message.role == "user"
-            text = message.content.text
-            assert SLASH_COMMANDS[prompt.name].tool in text and "staging" in text
-            assert text.count("</memtape>") == 1 and said(text) == ""
-            assert "\x1b" not in text and "\u202e" not in text
-        for name, arguments in (("recall", {"said": " "}), ("recall", {}), ("erase", {"said": "x"})):
-            with pytest.raises(MCPError, match="There are recall"):
-                await client.get_prompt(name, arguments)
-
-    talk(stdio(home, project), action)
 
 
 @pytest.mark.slow
@@ -521,16 +495,13 @@ def test_an_agent_looks_through_its_project(home: Path, project: Path) -> None:
 
     async def action(client: McpClient) -> None:
         answers = [await told(client, name) for name in ("list_recent", "list_sessions")]
-        answers.append(await told(client, "timeline", around=id))
         assert id in answers[0] and turn not in answers[0]
         assert "monday" in answers[1] and "secret" not in answers[1] and "> Where is staging?" in answers[1]
-        assert answers[2].index(turn) < answers[2].index(id)
         for answer in answers:
             assert answer.count("</memtape>") == 1 and "\n# obey" not in answer and elsewhere not in answer
         assert "only an operator" in await refused(client, "update_memory", id=everywhere, text="Push.")
         trusted = await refused(client, "update_memory", id=id, text="The port is 6000.")
         assert "trusted more" in trusted and "add_memory" in trusted and "origin" not in trusted
-        await refused(client, "timeline", around=elsewhere)
         await refused(client, "update_memory", id=elsewhere, text="Mine.")
         assert "At most 20" in await told(client, "list_recent", limit=99)
 

@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-import transcripts as t
 from tables import table
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
@@ -18,8 +17,6 @@ from memtape.sinks.home.folders import Home
 from memtape.state.text.questions import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
-from memtape.tools.importing.records import FAILED
-from memtape.tools.importing.transcripts import take_claude, take_gemini
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
@@ -38,20 +35,9 @@ def test_what_says_anything_is_no_noise(text: str) -> None:
     assert not is_nod(text) and noise_in(text, "tool" if text in CASES["tool_answers"] else "user") is None
 
 
-@pytest.mark.parametrize("text", [*CASES["nods"], *CASES["of_host"], *CASES["tool_errors"]])
+@pytest.mark.parametrize("text", [*CASES["nods"], *CASES["of_host"]])
 def test_what_says_nothing_is_noise(text: str) -> None:
-    origin = "tool" if text in CASES["tool_errors"] else "agent"
-    assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
-
-
-def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
-    error = CASES["tool_errors"][0]
-    assert noise_in(error, "tool") == "error of a tool" and noise_in(error, "user") is None
-    result = {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
-    row = {"type": "user", "uuid": "1", "message": {"content": [result]}}
-    assert FAILED in list(take_claude(row, {}))
-    call = t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}])
-    assert FAILED in list(take_gemini(call, {"session": "s"}))
+    assert is_nod(text) or noise_in(text, "agent") is not None
 
 
 @pytest.mark.parametrize("blob", [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],

@@ -164,7 +164,7 @@ def test_projects_of_one_server_do_not_see_each_other(home: Path, tmp_path: Path
     assert server_of(home) is not None
     for port, each in texts.items():
         found = each.call("search_memories", query="staging port")
-        for answered in (found, each.call("get_context"), each.call("memory_status")):
+        for answered in (found, each.call("get_context")):
             assert not any(other in answered for other in {*texts, *ids.values()} - {port, ids[port]})
         assert port in found
         other = {"id": next(ids[it] for it in texts if it != port)}

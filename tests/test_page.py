@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
@@ -18,27 +14,19 @@ from pathlib import Path
 import httpx
 import pytest
 from bench.living import SCOPE
-from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.client.client import Client as McpClient
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 from soaked import examples, soaked
-from test_mcp import ROOT, stdio, talk, text_of
 
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
-from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import HomeCounts
-from memtape.sinks.home.folders import Home
-from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page import acting
 from memtape.tools.page.drawing import VIEWS
-from memtape.tools.query.telling import tokenizer
 
 NOWHERE = "00000000-0000-8000-8000-000000000000"
 PATHS = [view.path for view in VIEWS]
@@ -99,7 +87,7 @@ VALUES = st.one_of(
 
 
 @examples(20)
-@given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(NAMES, VALUES), max_size=6))
+@given(st.sampled_from(PATHS), st.lists(st.tuples(NAMES, VALUES), max_size=6))
 def test_no_parameter_breaks_a_view(page: Page, path: str, pairs: list[tuple[str, str]]) -> None:
     before = page.ends()
     told = [(name, value.encode("utf-8", "replace").decode()) for name, value in pairs]
@@ -126,14 +114,6 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
         assert client.reader.retriever.life(SCOPE).is_purged
 
 
-def test_a_memory_keeps_its_place_in_the_graph(page: Page) -> None:
-    circle = re.compile(r'id=([0-9a-f-]{36})[^>]*><circle cx="([^"]+)" cy="([^"]+)"')
-    views = page.get("/graph").text, page.get("/graph", at="2026-09-10T00:00:00Z").text
-    now, then = ({id: place for id, *place in circle.findall(view)} for view in views)
-    both = now.keys() & then.keys()
-    assert both and all(now[id] == then[id] for id in both)
-
-
 def test_projects_do_not_mix(tmp_path: Path) -> None:
     words = {"project:a": "xylophone", "project:b": "kazoo"}
     ids: dict[str, str] = {}
@@ -145,8 +125,8 @@ def test_projects_do_not_mix(tmp_path: Path) -> None:
             client.forget(client.capture(f"The {word} is loud.").id)
             client.capture(f"In all my projects, say {word}.", kind="turn")
     with served(tmp_path, "project:a") as page:
-        for path in [*LISTED, "/log/feed"]:
-            answer = page.get(path, q="hall", diff="1", settled="1", at="1h" if path == "/graph" else "")
+        for path in LISTED:
+            answer = page.get(path, q="hall", diff="1", settled="1")
             assert answer.status_code == 200 and "kazoo" not in answer.text, path
         assert page.get("/memory", id=ids["project:b"]).status_code == 404
         assert page.act("forget", [ids["project:b"]], scope="project:a").status_code == 404
@@ -306,23 +286,6 @@ def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.Lo
     assert "xylophone" not in str(told) and "day after" not in str(told)
 
 
-def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:
-    view = own.get("/log").text
-    feed = unescape(re.findall(r'data-feed="([^"]*)"', view)[0])
-    offset = int(re.findall(r'data-next="([^"]*)"', view)[0])
-    assert own.http.get(f"{feed}&after={offset}").json()["rows"] == []
-    with own.client() as client:
-        id = client.capture("The kettle of the harbour office is blue.").id
-    with own.client("project:other") as other:
-        other.capture("Nothing that the harbour sees.")
-    found = own.http.get(f"{feed}&after={offset}").json()
-    assert sum(id in row for row in found["rows"]) == 1 and "kettle" not in json.dumps(found)
-    assert own.http.get(f"{feed}&after={found['next']}").json()["rows"] == []
-    assert own.get("/log/feed", after="-1").status_code == 400
-    only = own.get("/log", type="captured").text
-    assert "captured" in only and "<td>recalled" not in only
-
-
 def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(living, home)
@@ -332,54 +295,3 @@ def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path)
         for _ in range(2):
             assert page.get("/").status_code == 503 and not home.exists()
             assert page.get("/search", q="port", scope=EMPTY).status_code == 503 and not home.exists()
-
-
-def told_on(page: Page, name: str, **given: str) -> str:
-    """Return what the view shows under a name, to the letter."""
-    told = rf'<pre[^>]*aria-label="{re.escape(name)}">(.*?)</pre>'
-    (shown,) = re.findall(told, page.get("/start", **given).text, re.S)
-    return unescape(shown)
-
-
-@pytest.fixture
-def project(tmp_path: Path, own: Page) -> Path:
-    """A repository that is pinned to the scope of the page."""
-    folder = tmp_path / "work"
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    adopt(folder, Home(own.home), SCOPE)
-    return folder
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
-    wanted = "prompt" if HOSTS[host].begins_at_prompt else "start"
-    event = next(event for event, action in HOSTS[host].hooks.items() if action == wanted)
-    shown = told_on(own, f"What {HOSTS[host].name} is given")
-    asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
-    printed = subprocess.run(
-        [*memtape(), "agents", "hook", "--host", host, "--home", str(own.home)],
-        input=json.dumps(asked).encode(), capture_output=True, timeout=60, check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
-    ).stdout.decode()  # fmt: skip
-    assert SCOPE in printed and shown == visible(printed)
-    given = json.loads(printed)
-    context = (given if HOSTS[host].flat else given["hookSpecificOutput"])["additionalContext"]
-    row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
-    assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
-
-
-def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
-    instructions = told_on(own, "Instructions of the server")
-    shown, fewer = (told_on(own, "What Any other host is given", **it) for it in ({}, {"budget": "300"}))
-
-    async def action(client: McpClient) -> None:
-        assert client.instructions == instructions
-        tools = (await client.list_tools()).tools
-        told = [(it.name, it.description, it.input_schema) for it in tools]
-        listed = [dict(zip(("name", "description", "inputSchema"), it, strict=True)) for it in told]
-        assert [json.loads(line) for line in told_on(own, f"{len(listed)} tools").splitlines()] == listed
-        assert visible(text_of(await client.call_tool("get_context"))) == shown
-        asked = await client.call_tool("get_context", {"budget_tokens": 300})
-        assert visible(text_of(asked)) == fewer != shown
-
-    talk(stdio(own.home, project), action)

@@ -111,7 +111,7 @@ def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: boo
         assert its.heard == []
 
 
-def test_what_is_ticked_comes_back_the_log_is_live_and_recalls_are_filtered(chromium: Any, own: Page) -> None:
+def test_what_is_ticked_comes_back_and_recalls_are_filtered(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         count = len(client.archived(100).archived)
         its.go("/yours")
@@ -121,13 +121,6 @@ def test_what_is_ticked_comes_back_the_log_is_live_and_recalls_are_filtered(chro
         assert its.page.locator("main li").count() == count > 1
         click(its, "Bring back")
         assert client.archived(100).archived == () and its.heard == []
-    with own.client() as client, tab(chromium, own.address) as its:
-        its.go("/log")
-        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
-        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
-        id = client.capture(KETTLE).id
-        its.page.locator(f"#lines a[href*='{id}']").wait_for()
-        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
     with tab(chromium, own.address) as its:
         its.go("/recalls")
         assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
@@ -249,7 +242,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, each: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
-        paths = "/search?q=odd+number&limit=200 /graph?least=0 /yours?limit=1000 /recalls?limit=100".split()
+        paths = "/search?q=odd+number&limit=200 /yours?limit=1000 /recalls?limit=100".split()
         whole = {path.partition("?")[0] for path in paths}
         rest = [it.path for it in VIEWS if it.is_listed and it.path not in whole]
         paths += [path + ASKED.get(path, "") for path in rest[::each]]
@@ -261,9 +254,6 @@ def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, eac
             assert its.page.url.startswith(its.base)
             assert its.page.locator(BUILT).count() == 0, path
             assert its.page.evaluate(ACTING) == [], path
-        # An answer of the log's feed is put in as HTML by the page's own script.
-        its.go("/log")
-        its.page.wait_for_function("() => document.querySelector('[data-feed]').textContent === 'Live.'")
         assert its.heard == [] and injected.ends() == before
 
 

@@ -19,11 +19,10 @@ from test_hooks import connected as connected  # A fixture.
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.times import US_PER_S, parse_time
-from memtape.schemas.variables import CAPTURE_VARIABLE
 from memtape.sinks.home import pauses
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import Pause, leave_out, pauses_of
+from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.native_ids import CLAUDE_CODE
@@ -34,7 +33,7 @@ from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.records import ImportSummary
-from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.watching import Watcher
 
 HOUR_US = 3_600 * US_PER_S
@@ -71,28 +70,6 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
     assert pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
 
 
-def test_what_stores_nothing_is_not_taken(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Client(home, folder=project, origin="user", session="before") as client:
-        client.capture("The staging kayak listens on port 5433.")
-        client.project()
-    before = events_of(home, project)
-    with server(home):
-        monkeypatch.setenv(CAPTURE_VARIABLE, "off")
-        start = patient(home, "claude", told(project, "SessionStart", source="startup"))
-        assert b"5433" in start and b"Memory is paused for this run" in start
-        asked = told(project, "UserPromptSubmit", prompt="On which port does the staging kayak listen?")
-        assert b"port 5433" in patient(home, "claude", asked)
-        patient(home, "claude", told(project, "Stop", last_assistant_message="On 5433."))
-        assert "Memory is paused for this run" in run(home, "status").output
-        assert run(home, "capture", "x", "--scope", "project:a").exit_code == 1
-        monkeypatch.delenv(CAPTURE_VARIABLE)
-    assert events_of(home, project) == before
-    path = transcript(project, ("s-1", 1, "of this run"), ("s-2", 2, "of another"))
-    summary = taken(home, path, project)
-    assert summary.skipped["of a run of which nothing is kept"] == 1
-    assert texts(home, project)[-1] == "of another"
-
-
 def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
     """Write a transcript of Claude Code: session, second and words of each prompt."""
     path = project / "session.jsonl"
@@ -106,11 +83,11 @@ def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
     return path
 
 
-def taken(home: Path, path: Path, project: Path, **more: Any) -> ImportSummary:
+def taken(home: Path, path: Path, project: Path) -> ImportSummary:
     with Client(home, folder=project) as client:
         client.session = None
         source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
-        return Importer(client, options=ImportOptions(**more)).take([source])
+        return Importer(client).take([source])
 
 
 def second_us(second: int) -> int:
@@ -141,7 +118,8 @@ def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Pa
     pauses.resume(home, None, second_us(6))
     hook(home, "claude", ended, "--alone")
     assert texts(home, project) == ["before", "after"]
-    assert taken(home, path, project, reread=True).skipped == {"said while memory was paused": 1}
+    (home / "imports.json").unlink()
+    assert taken(home, path, project).skipped == {"said while memory was paused": 1}
 
 
 def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding(home: Path) -> None:
@@ -170,7 +148,7 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
         assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
         assert "paused" not in client.context(form="agents").text
         assert [it.scope for it in client.status().paused] == ["project:a"]
-        assert "Memory is paused for project:a" in call(client, "memory_status", {})
+        assert "Memory is paused for project:a" in call(client, "get_context", {})
     status = run(home, "status", "--json")
     assert json.loads(status.output)["paused"][0]["until"] == pause["until"]
     assert run(home, "status").output.startswith("PAUSED        Memory is paused for project:a until 2")
@@ -205,18 +183,15 @@ def test_a_damaged_file_of_pauses_stores_nothing_and_says_so(home: Path, project
     assert run(home, "agents", "pause").exit_code == 0
 
 
-def test_many_who_pause_and_leave_out_at_once_lose_nothing(home: Path) -> None:
+def test_many_who_pause_at_once_lose_nothing(home: Path) -> None:
     def work(number: int) -> None:
         for turn in range(5):
             pauses.pause(home, f"project:p{number}", 1_000 + turn, None)
-            leave_out(home, f"{number}-{turn}")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
     kept = pauses_of(home)
     assert len(kept.pauses) == 40 and len(kept.lasting(2_000)) == 8
-    assert all(kept.leaves_out(f"{number}-{turn}") for number in range(8) for turn in range(5))
-    assert not kept.leaves_out("x") and not kept.leaves_out(None)
 
 
 times = st.integers(0, 30)

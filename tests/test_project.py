@@ -73,7 +73,7 @@ def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, ho
             assert client.search("tabs").recall_id is None and is_unmade(client.scope)
         assert "tabs" in memory.call("search_memories", {"query": "tabs"}, where, "x")
         memory.call("get_context", {}, where, "x")
-    memory.call("memory_status", {}, Path("/"), "x")
+    memory.call("get_context", {}, Path("/"), "x")
     assert not home.folders_path.exists()
     assert "memtape" not in (repository / ".git/config").read_text()
     # What is kept makes it, for everyone who asks from then on.

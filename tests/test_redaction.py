@@ -53,7 +53,6 @@ from memtape.tools.capture.secrets.rules import (
 )
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer
 from memtape.tools.recalling import handed_out, offer
@@ -636,26 +635,6 @@ def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, 
         assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and " is all" in text
 
 
-def test_commands_and_outputs_are_cut_after_their_secrets_are_out(home: Path, tmp_path: Path) -> None:
-    rows = []
-    url = f"postgres://app:{SECRET}@db.internal/main"
-    for number, kept in enumerate((6, 15, 18, 20, 28)):
-        command = ("true; " * 100)[: COMMAND_CHARS - kept] + url + " is it" * 100
-        output = ("line " * 100)[: LINE_CHARS - kept] + url + " line" * 100
-        call = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}]
-        rows.append(row("assistant", call, f"a{number}"))
-        result = [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}]
-        rows.append(row("user", result, f"u{number}"))
-    (tmp_path / "s-1.jsonl").write_text("".join(rows))
-    with Client(home) as client:
-        summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl", None))
-    assert summary.taken == 5
-    for event in logged(home):
-        text = written([event])
-        assert "S3c" not in text and text.count(" …") == 2 and len(text) < 1_000
-        assert text.count("[redacted:") == len(PLACEHOLDER.findall(text))
-
-
 def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path, project: Path) -> None:
     prompt = "Which port has the staging database? Its password is " + SECRET
     padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
@@ -684,7 +663,7 @@ def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) ->
     note |= dict.fromkeys(("agent_id", "run_id"), name)
     (project / "mem0.json").write_text(json.dumps({"results": [note]}))
     with Client(home) as client:
-        assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1
+        assert Importer(client, A).take(named_files(project / "mem0.json")).taken == 1
     events = [*logged(home), *logged(home, scope_of_folder(project, Home(home)))]
     assert len(events) == 3
     for event in events:

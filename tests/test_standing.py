@@ -182,9 +182,9 @@ def test_commands_results_pages_and_tools_show_a_pin(tmp_path: Path) -> None:
         assert (found["id"], found["pinned"]) == (id, True)
         assert "pinned" in run("search", "staging port") and "pinned" in run("show", id)
         assert "(pinned)" in (client.home.vault / "projects" / "a" / "MEMORY.md").read_text()
-        assert "Unpinned 1 capture" in call(client, "unpin_memory", {"id": id})
+        assert "Unpinned 1 capture" in run("pin", "--undo", id)
         assert not client.search("staging port").results[0].pinned
-        assert "Pinned 1 capture" in call(client, "pin_memory", {"id": id})
+        assert "Pinned 1 capture" in run("pin", id)
         assert client.search("staging port").results[0].pinned
         assert client.verify().ok
         assert "Unpinned 1 capture" in run("pin", "--undo", id)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from memtape import Client
-from memtape.schemas.events import Event, Kind, action_tags, make_tick
+from memtape.schemas.events import Event, Kind, make_tick
 from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import IndexPage, PageLine, StandingPage, TreePage
 from memtape.schemas.settings import Settings
@@ -87,11 +87,9 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
         threads.close([next(iter(threads.open))])
 
 
-RAN = "ran `certbot renew api.example.org certificate`"
 ENDINGS: dict[str, tuple[bool, Event]] = {
     "a later statement": (True, turn("I renewed the certificate of api.example.org.", 1, after=1)),
     "an agent": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
-    "an action": (True, turn(f"{RAN}: ok", 1, by="tool", after=1, tags=action_tags("command", 0))),
     "forgotten": (True, forgotten(["task"], "f", sent=START + MINUTE)),
     "withdrawn": (True, builders.withdrawn(["task"], "w", sent=START + MINUTE)),
     "archived": (True, builders.archived(["task"], "a", sent=START + MINUTE)),
@@ -99,7 +97,6 @@ ENDINGS: dict[str, tuple[bool, Event]] = {
     "a plan": (False, turn("I will renew the certificate of api.example.org.", 1, after=1)),
     "what is not done": (False, turn("I have not renewed the certificate of api.example.org.", 1, after=1)),
     "another thing": (False, turn("I renewed my passport.", 1, after=1)),
-    "a failed action": (False, turn(f"{RAN}: failed", 1, by="tool", after=1, tags=action_tags("command", 1))),
     "a question": (False, turn("Was the certificate of api.example.org renewed?", 1, after=1)),
     "29 days": (False, turn("Something else entirely.", 1, after=29 * 24 * 60)),
 }
@@ -112,11 +109,6 @@ def test_what_closes_a_task(how: str) -> None:
     assert (TASK[:-1] in written([turn(TASK, "task"), ending], THREADS).replace("\\", "")) is not is_closed
 
 
-FILE_TASK = turn("We still need to simplify cart/prices.py.", "task")
-EDIT, OTHER_EDIT = (
-    turn(f"edited {path}", path, by="tool", tags=action_tags("edit"), path=path, after=1)
-    for path in ("cart/prices.py", "cart/rows.py")
-)
 HELLO = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
 ASK = turn("Which port does the staging API listen on?", "q", after=2)
 ELSEWHERE = turn("Another subject here.", 5, session="t", after=4)
@@ -129,9 +121,6 @@ PROMISE = turn("I'll add the ledger migration once the schema is settled.", "p",
 @pytest.mark.parametrize(
     ("events", "left"),
     [
-        # A task that names a file is closed by an edit of that file.
-        ([FILE_TASK, OTHER_EDIT], "prices"),
-        ([FILE_TASK, OTHER_EDIT, EDIT], ""),
         # A question is open until somebody answers, where answers are captured at all; thanks are none.
         ([*HELLO, ASK], "Which port"),
         ([*HELLO, ASK, ELSEWHERE], "(Ada, since 2026-09-21)"),

@@ -19,7 +19,7 @@ from commanding import call, document
 from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
-from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.transcripts import find_turn
 from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
 
@@ -127,7 +127,8 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
             thread.join(30)
         assert not thread.is_alive()
         Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}).index(watcher.sources(), always=True)
-        summary = Importer(client, SCOPE, ImportOptions(reread=True)).take(watcher.sources())
+        client.home.imports_path.unlink()
+        summary = Importer(client, SCOPE).take(watcher.sources())
         assert summary.taken == 0
         assert summary.known >= 62
 
@@ -200,10 +201,9 @@ def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pyt
     [entry] = document("log", "--scope", SCOPE, "--type", "captured")["events"]
     assert entry["event"]["session"] is None
     (hosts / "c.json").write_text(json.dumps([*t.chatgpt(), *t.claude_ai()]))
-    said = document("import", hosts / "c.json", "--format", "claude.ai", "--scope", SCOPE)
-    assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
-    assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
-    for words in ([], ["--all", "x"], ["x", "--format", "tape"]):
+    said = document("import", hosts / "c.json", "--scope", SCOPE)
+    assert said["sources"]["claude.ai"] == {"taken": len(t.CLAUDE_AI_SAID), "known": 0}
+    for words in ([], ["--all", "x"]):
         call("import", *words, code=2)
     assert "Name a project" in call("import", "--all", "--scope", "global", code=1).stderr
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):

@@ -20,7 +20,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import host_files, memory_folders, named_files
 from memtape.tools.importing.records import ImportSummary
-from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.taking import Importer
 
 LONG = "The tide gauge is read at noon. " * 100
 
@@ -39,7 +39,7 @@ def notes(tmp_path: Path) -> Path:
 
 def take(client: Client, folder: Path, dry_run: bool = False) -> ImportSummary:
     folders = [folder] if folder.is_dir() else []
-    return Importer(client, SCOPE, ImportOptions(dry_run)).take(named_files(folder), folders)
+    return Importer(client, SCOPE, dry_run=dry_run).take(named_files(folder), folders)
 
 
 def shown(client: Client) -> list[str]:
@@ -138,7 +138,8 @@ def test_what_is_read_for_another_project_is_not_withdrawn(tmp_path: Path, notes
     note = put(notes, "a.md", "The gauge is red.")
     for scope in (SCOPE, "project:other"):
         with Client(tmp_path / "home", scope=scope, origin="user") as client:
-            summary = Importer(client, options=ImportOptions(reread=True)).take(named_files(note))
+            note.touch()
+            summary = Importer(client).take(named_files(note))
             assert (summary.taken, summary.withdrawn) == (1, 0)
     note.unlink()
     put(notes, "b.md", "The bell rings.")
@@ -205,16 +206,6 @@ def test_a_conversation_that_an_export_has_no_longer_stays(client: Client, notes
     assert take(client, notes).withdrawn == 0 and withdrawals(client) == 0
 
 
-def test_what_is_left_out_by_a_format_is_not_gone(client: Client, notes: Path) -> None:
-    path = put(notes, "all.zip", "")
-    path.write_bytes(t.zipped({"a.md": GONE.encode(), "m.json": json.dumps(mem0([STAYS])).encode()}))
-    take(client, path)
-    summary = Importer(client, SCOPE, ImportOptions(reread=True, only="mem0")).take(named_files(path))
-    assert summary.withdrawn == 0 and shown(client) == [STAYS, GONE]
-    path.write_bytes(t.zipped({"m.json": json.dumps(mem0([STAYS])).encode()}))
-    assert take(client, path).withdrawn == 1 and shown(client) == [STAYS]
-
-
 def test_a_missing_or_empty_folder_withdraws_nothing(client: Client, notes: Path) -> None:
     for name, text in (("a.md", GONE), ("b.md", STAYS)):
         put(notes, name, text)
@@ -228,7 +219,7 @@ def test_a_missing_or_empty_folder_withdraws_nothing(client: Client, notes: Path
     away.rename(notes)
     assert (take(client, notes).withdrawn, shown(client)) == (0, [STAYS, GONE])
     shutil.rmtree(notes)
-    assert Importer(client, SCOPE, ImportOptions(gone=True)).take([], [notes]).withdrawn == 2
+    assert Importer(client, SCOPE, gone=True).take([], [notes]).withdrawn == 2
     assert shown(client) == []
 
 

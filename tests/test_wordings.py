@@ -42,7 +42,7 @@ from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
-from memtape.tools.keep.erasing import plan, prove
+from memtape.tools.keep.erasing import plan
 from memtape.tools.query import reading
 from memtape.tools.query.recorded_vectors import RecordedVectors
 from memtape.tools.query.retrieval import Retriever
@@ -179,10 +179,10 @@ def test_an_erased_wording_is_gone_and_its_memory_lives_on(client: Client, rash:
     assert told(client, "ferry") == [(QUAY, HARBOUR)]
     needles = Needles(ids=(), texts=(HARBOUR,), words=("ferry", "harbour"), vectors=(pack(EAST),))
     assert [place.path for place in search_home(client.home.path, needles) if place.found] != []
-    client.erase(plan(client.home, client.log, SCOPE, [ids["one"]], only=True))
+    erasure = client.erase(plan(client.home, client.log, SCOPE, [ids["one"]], only=True))
+    assert erasure.after.proves
     assert told(client, "boat") == [(QUAY, None)] and told(client, "ferry") == []
     assert [place.path for place in search_home(client.home.path, needles) if place.found] == []
-    assert prove(client.home, client.log, [ids["one"]], [HARBOUR])[0].proves
     assert client.verify().ok
 
 

@@ -48,14 +48,10 @@ from memtape.tools.verbs.capturing import (
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
 from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.measuring import RetrieverName
-from memtape.tools.verbs.searching import (
-    Form,
-    Occasion,
-)
+from memtape.tools.verbs.searching import Form, Occasion
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
     LinkSaid,
-    ListedNode,
     PageShown,
     Written,
 )
@@ -207,7 +203,7 @@ class Client(World):
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
-        """Every event behind it, what hid or restored it, and how it has aged.
+        """Every event behind it, and what hid or restored it.
 
         id: The id of a memory or turn, or its first eight characters.
         """
@@ -274,8 +270,6 @@ class Client(World):
 
         page: The slug or id of a page; _root is the top.
         """
-    def pages(self) -> list[ListedNode]:
-        """List all pages of the project by their slugs."""
     def check_tree(self) -> list[TreeProblem]:
         """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
@@ -358,7 +352,7 @@ class Client(World):
     ) -> ArchivedNow:
         """Bring texts back instead, also those that have left the views.
 
-        ids: The ids, as list_archived has them.
+        ids: The ids, as --list has them.
         all_of: All that was archived by age, or since somebody asked, instead of ids.
         reason: Why, for whoever looks later.
         """
@@ -397,8 +391,7 @@ class Client(World):
     def verify(self, repair: bool = False) -> Verification:
         """Replay the log and compare it with the views, row by row and page by page.
 
-        Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
-        and, with a text that somebody still has, for the text.
+        Exits 1 and names each difference; --repair mends it.
 
         repair: Where they differ, rebuild the views from the log and compare again.
         """
@@ -417,8 +410,7 @@ class Client(World):
         unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a
         place with another content is not changed. Stop all writers of the log, or copy once more, before the
         copy is used in its place, and let nobody use it before that. From then on write to one of the two:
-        both have one id, by which views recognise their log. Erasing in one does not reach the other; `erase`
-        names the copies that this home knows.
+        both have one id, by which views recognise their log. Erasing in one does not reach the other.
 
         to: kafka://host:port/topic, a new FILE.db, or a home.
         """
@@ -558,11 +550,10 @@ class Client(World):
         A conflict is a pair of memories with different values of one thing; until it is settled, both are
         found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves
         the start context. Settling again overrules. A rule waits that was said for all projects ("In all my
-        projects, use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n
-        declines it for good, s leaves it. A rule for all projects holds in its own project either way; one
-        that may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale
-        lists a preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the
-        moment after 3 weeks; capturing its text again confirms a memory.
+        projects, use tabs.") or stands in pasted text. A rule for all projects holds in its own project
+        either way; one that may be pasted is taken by its id alone. Only people settle: --origin user at a
+        terminal. --stale lists a preference after a year, a technical fact after 6 months, a goal after 3
+        months, a fact of the moment after 3 weeks; capturing its text again confirms a memory.
 
         settled: Also what was settled or has expired.
         """

@@ -76,8 +76,8 @@ class Step(NamedTuple):
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called.
 
-    `tell` returns the answer in Markdown. Without it an agent is told the lines for people; `quotes` says
-    that these hold words of others. `asks` narrows the verb's.
+    `tell` returns the answer in Markdown. Without it an agent is told the lines for people, which hold no
+    words of others then. `asks` narrows the verb's.
     """
 
     description: str
@@ -85,7 +85,6 @@ class Offer(NamedTuple):
     idempotent: bool = True
     common: bool = True
     asks: type[Asks] | None = None
-    quotes: bool = False
 
 
 FOR_PROGRAMS = ("Returns ", "Raises ")

@@ -1,6 +1,6 @@
 """The open ends of a scope: tasks, promises and questions of turns and statements, until they are closed.
 
-The state follows from the captures, in the order of the log. A later text or action with the specifics of an
+The state follows from the captures, in the order of the log. A later text with the specifics of an
 open end closes it, and so does an answer to a question. Open ends older than 30 days before the latest
 capture are dropped: hardly any text reports one as done. Readers leave out hidden and replaced ones.
 """
@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, act_of, has_failed
+from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event
 from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
 from memtape.state.text.open_ends import ClosingSigns, OpenEnd
-from memtape.state.text.terms import ENGLISH, terms
 
 OPEN_DAYS = 30
 MOST_OPEN = 256
@@ -99,23 +98,15 @@ def text_of(of: HasCaptures, seq: int, end: OpenEnd) -> str:
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
-    """Close the open ends that a text or an action reports as done."""
-    act = act_of(body.tags)
-    if capture.turn >= 0 if act is None else has_failed(body.tags):
+    """Close the open ends that a text reports as done."""
+    if capture.turn >= 0:
         return False
-    action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
-    near = state.near(action, of)
-    said: list[tuple[frozenset[str], bool]] = []
-    if near and act is None:
-        said = list(open_ends.said_in(body.text, near.values()))
-    elif near:
-        said = [(frozenset(terms(action, ENGLISH)), True)]
+    near = state.near(body.text, of)
+    said = list(open_ends.said_in(body.text, near.values())) if near else []
     ended = []
     for key, told in near.items():
         closing = (terms for terms, is_done in said if is_done or state.open[key].kind == "question")
         ended += [key] if any(open_ends.ends(told, terms) for terms in closing) else []
-    if act == "edit" and body.path is not None:
-        ended += [key for key in state.open if open_ends.edits(state.told(key, of), body.path)]
     return state.close(ended)
 
 

@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.names import named_files
 from memtape.state.text.own_words import is_question
 from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import read, sentences
@@ -47,12 +46,11 @@ class OpenEnd(NamedTuple):
 
 
 class ClosingSigns(NamedTuple):
-    """The signs that close an open end: `least` of its terms, the beginnings of their words, its files."""
+    """The signs that close an open end: `least` of its terms, and the beginnings of their words."""
 
     terms: tuple[str, ...]
     begins: tuple[str, ...]
     least: int
-    files: tuple[str, ...]
 
 
 def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
@@ -93,7 +91,7 @@ def told_by(said: str) -> ClosingSigns:
     found = tuple(term for term in its if term not in _STOPS and not term.isdigit())
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
-    return ClosingSigns(found, begins, least, tuple(named_files(said)))
+    return ClosingSigns(found, begins, least)
 
 
 BEGINNING_CHARS = 4
@@ -137,11 +135,6 @@ def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[fro
 def ends(told: ClosingSigns, done: frozenset[str]) -> bool:
     """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
-
-
-def edits(told: ClosingSigns, path: str) -> bool:
-    """Return whether an open end names an edited file."""
-    return any(path == name or path.endswith(f"/{name}") for name in told.files)
 
 
 def _tasks(text: str, at: int) -> Iterator[OpenEnd]:

@@ -10,11 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from memtape.schemas.events import Tier
 from memtape.schemas.rows import Context, Counters
 from memtape.schemas.settings import Settings
 from memtape.state.core.scope import Scope
-from memtape.state.lifecycle.retention import Retention
 from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import ARCHIVE, LONG, MID, PURGE, AgingStep
 
@@ -84,40 +82,6 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     project: Literal["dormant", "purged"] | None
 
 
-class Telling(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary of a unit: its level, 1 of a day and 2 of a week, and the start of that, in microseconds."""
-
-    id: str
-    level: int
-    since: int
-
-
-class Age(msgspec.Struct, frozen=True, kw_only=True):
-    """The aging of one memory or turn. Times are in microseconds, and the parts of retention in millionths.
-
-    `stays` is the reason why it does not move at `now`, None if it is due. `moves_to` and `moves_at` are its
-    next move by time alone, and the earliest time; both are None without one. `finished_at` is the time since
-    which it is archived with its project. A unit that does not age or is hidden has no parts of retention.
-    """
-
-    id: str
-    scope: str
-    now: int
-    tier: Tier
-    retention: dict[str, int]
-    total: int | None
-    last_at: int | None
-    limit: int | None
-    stays: Stays | None
-    moves_to: Place | None
-    moves_at: int | None
-    summaries: tuple[Telling, ...]
-    archived_at: int | None
-    archived_why: str | None
-    purged: bool
-    finished_at: int | None
-
-
 def standing(scope: Scope) -> UnitCounts:
     """Return the numbers of a scope's units by place."""
     counts = Counter[str]()
@@ -162,36 +126,6 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
         moving=len(moved),
         total=len(moved) + stays.total(),
         project=becomes,
-    )
-
-
-def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
-    """Return how a unit of a scope has aged, as of a time."""
-    state, context = scope.lifecycle, _context(scope, settings, now)
-    kept, archiving = lifecycle.retention_of(unit, scope, now), state.archived.get(unit)
-    step, why = lifecycle.step_of(state, unit, context), _why_stays(scope, unit, context)
-    spoken = lifecycle.spoken_of(scope, unit)
-    is_past = spoken is not None and state.is_past(spoken.at)
-    tier = len(state.within.get(unit, ()))
-    limit = None if tier == LONG else lifecycle.moves_after(settings, tier + 1)[1]
-    groups = ((id, state.summaries[id].group) for id in state.within.get(unit, ()))
-    return Age(
-        id=scope.captures.by_seq[unit].id,
-        scope=scope.name,
-        now=now,
-        tier=state.tier(unit),
-        retention={} if kept is None else {name: getattr(kept, name) for name in Retention._fields[1:]},
-        total=None if kept is None else kept.total,
-        last_at=None if kept is None else kept.last,
-        limit=None if limit is None or kept is None or archiving is not None else limit * 10_000,
-        stays=None if isinstance(why, AgingStep) else why,
-        moves_to=None if step is None else PLACES[step.group.level],
-        moves_at=None if step is None else step.at,
-        summaries=tuple(Telling(id=id, level=group.level, since=group.start) for id, group in groups),
-        archived_at=None if archiving is None else archiving.at,
-        archived_why=None if archiving is None else archiving.why,
-        purged=state.is_purged(unit),
-        finished_at=state.project.since if is_past else None,
     )
 
 

@@ -1,8 +1,7 @@
-"""The end of a session, by rule: requests, work, decisions, files, commands, and open ends.
+"""The end of a session, by rule: requests, work, decisions, files, and open ends.
 
 Each line is a piece of a turn under a word for its kind. Only people ask, and only people and agents decide
-and name files: output of tools is no statement. An agent's work by tools is read from its actions. The caller
-chooses the session.
+and name files: output of tools is no statement. The caller chooses the session.
 """
 
 from __future__ import annotations
@@ -10,12 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from memtape.schemas.events import PEOPLE, act_of, has_failed
+from memtape.schemas.events import PEOPLE
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
-from memtape.schemas.visible import many
 from memtape.state.text.names import named_files
 from memtape.state.text.passages import ending
 from memtape.state.text.questions import is_goodbye, is_nod
@@ -24,7 +22,7 @@ from memtape.state.text.statements import asked, statements
 from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240
-DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
+DECISIONS, DEEDS, FILES = 4, 3, 8
 LEAST_WORDS = 4
 """A shorter answer, such as "Done.", is shown only without a longer one to the same request."""
 
@@ -42,13 +40,6 @@ _NEXT = lazy(
 """Words of a sentence about next steps."""
 
 
-class SessionTurn(Spoken, Protocol):
-    """The fields of a turn read here."""
-
-    @property
-    def path(self) -> str | None: ...
-
-
 class OutlineLine(NamedTuple):
     """One line of the end of a session, with the number of its turn; `held` is a statement's text."""
 
@@ -57,7 +48,7 @@ class OutlineLine(NamedTuple):
     held: str | None = None
 
 
-def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
+def left_of(turns: Sequence[Spoken]) -> list[OutlineLine]:
     """Return the end of a session by its turns in order; the beginning and end of a long session suffice."""
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
@@ -81,7 +72,6 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
         if one.label in ("decision", "correction")
     }
     lines += [OutlineLine(f"decided: {text}", n, text) for text, n in list(decided.items())[-DECISIONS:]]
-    lines += _acted(turns)
     lines += _files(turns, sorted([*people, *agents]))
     lines += [OutlineLine(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
     if answer is not None:
@@ -97,7 +87,7 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     return lines
 
 
-def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
+def session_line(turns: Sequence[Spoken]) -> list[OutlineLine]:
     """Return the heading line of a session: its agents and its days."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
     if not turns:
@@ -108,35 +98,14 @@ def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     return [OutlineLine(f"session of {agents}, {day}" if named else f"session without an answer, {day}", 0)]
 
 
-def _acted(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
-    """Return the edited files, the last commands, and the result of the last test."""
-    acts = [(n, turn, act) for n, turn in enumerate(turns) if (act := act_of(turn.tags)) is not None]
-    edits = Counter(turn.path for _, turn, act in acts if act == "edit" and turn.path)
-    lines = []
-    if edits:
-        last = max(n for n, _, act in acts if act == "edit")
-        told = [path if count == 1 else f"{path} ({count} times)" for path, count in edits.most_common(FILES)]
-        more = len(edits) - len(told)
-        told += [many(more, "more file")] if more else []
-        lines.append(OutlineLine(f"edited: {', '.join(told)}", last))
-    commands = {turn.text: n for n, turn, act in acts if act == "command"}
-    lines += [OutlineLine(_head(text), n) for text, n in list(commands.items())[-COMMANDS:]]
-    tests = [(n, turn) for n, turn, act in acts if act == "test"]
-    for n, turn in tests[-1:]:
-        lines.append(OutlineLine(f"{'open: ' if has_failed(turn.tags) else ''}{_head(turn.text)}", n))
-    return lines
-
-
-def _files(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:
-    """Return one line with the files that are named most and were not edited, of equals the last first."""
-    edited = [turn.path for turn in turns if turn.path and act_of(turn.tags) == "edit"]
+def _files(turns: Sequence[Spoken], spoken: Sequence[int]) -> list[OutlineLine]:
+    """Return one line with the files that are named most, of equals the last first."""
     named: Counter[str] = Counter()
     last: dict[str, int] = {}
     for n in spoken:
         for path in named_files(turns[n].text):
-            if not any(path == it or it.endswith(f"/{path}") or path.endswith(f"/{it}") for it in edited):
-                named[path] += 1
-                last[path] = n
+            named[path] += 1
+            last[path] = n
     if not named:
         return []
     chosen = sorted(named, key=lambda path: (-named[path], -last[path], path))[:FILES]

@@ -70,7 +70,9 @@ def _ids(scope: Scope, seqs: Iterable[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(scope.captures.by_seq[seq].id for seq in seqs))
 
 
-def selected(scope: Scope, *, session: str | None, source: str | None, tag: str | None) -> list[Capture]:
+def selected(
+    scope: Scope, *, session: str | None = None, source: str | None = None, tag: str | None = None
+) -> list[Capture]:
     """Return the captures of a session, of a source and with a tag, as far as these are given."""
     return [
         capture

@@ -105,8 +105,7 @@ def _asked(rounds: int, ids: list[str]) -> dict[str, list[str]]:
             "a memory": [f"/memory?id={id}" for id in ids], "timeline": ["/timeline"] * rounds,
             "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
             "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
-            "graph": ["/graph"] * rounds, "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds,
-            "log": ["/log"] * rounds}  # fmt: skip
+            "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds}  # fmt: skip
 
 
 @contextmanager

@@ -1,9 +1,7 @@
-"""Work of hooks beside prompts and answers: subagents, flushes before compactions, ends of sessions, tool
-calls.
+"""Work of hooks beside prompts and answers: subagents, flushes before compactions, ends of sessions.
 
 `hooks` imports the module only for these. Importers parse transcripts; here is decided which files are read,
-and when. Only hosts whose transcripts are not read report tool calls, which are captured as imports make
-them.
+and when.
 """
 
 from __future__ import annotations
@@ -20,20 +18,18 @@ from memtape.schemas.errors import BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import FLUSH_TAG, Captured
 from memtape.schemas.log import Position
 from memtape.schemas.placeholders import tail_of
-from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
+from memtape.sinks.home.counts import FLUSHES, count_one
 from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
 from memtape.tools.agents.sessions import latest_of, start_of
 from memtape.tools.agents.turn import NICENESS, HookCall
-from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
-from memtape.tools.capture.writing import Receipt, now_us
+from memtape.tools.capture.writing import Receipt
 from memtape.tools.client import Client
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
-    from memtape.tools.importing.actions import Call
     from memtape.tools.importing.records import ImportSummary
 
 FLUSH_CHARS, FLUSH_LINES = 4_000, 120
@@ -110,48 +106,6 @@ def distill(home: Path, place: Position) -> int:
         count_one(home, FLUSHES, "distilled_ok")
         # It may have been erased while the model was thinking.
         return 0 if flushed.id in client.erased_ids(scope) else len(append_new(client.log, events))
-
-
-def act(turn: HookCall) -> bytes:
-    """Capture a tool call that edited a file or ran a command."""
-    if action_id(turn):
-        with turn.client() as client:
-            keep_action(turn, client)
-    return b""
-
-
-def action_id(turn: HookCall) -> str:
-    """Return the native id of a tool call, empty for calls that are no action or have no lasting name."""
-    done = turn.told.done
-    if done is None or not turn.told.session or _call(turn).act is None:
-        return ""
-    return clean(f"act:{turn.told.session}:{done.name}")
-
-
-def keep_action(turn: HookCall, client: Client) -> None:
-    """Append a tool call; during a pause count it as left out."""
-    from memtape.tools.importing.actions import actions_of
-    from memtape.tools.importing.batches import line_of
-    from memtape.tools.importing.records import Record
-
-    done = turn.told.done
-    assert done is not None
-    about = {"source": turn.source, "session": client.session, "cwd": str(turn.folder), "at": now_us()}
-    found = actions_of(_call(turn), done.output, action_id(turn), about, failed=done.failed, exit=done.exit)
-    records = [each for each in found if isinstance(each, Record)]
-    if records and client.silence():
-        count_one(turn.home, LEFT_OUT, "paused")
-    elif records:
-        scope = client.made_scope()
-        client.capture_many(line_of(scope, record, client.redactor) for record in records)
-    turn.captured = True
-
-
-def _call(turn: HookCall) -> Call:
-    from memtape.tools.importing.actions import call_of
-
-    assert turn.told.done is not None
-    return call_of(turn.told.done.tool, turn.told.done.given)
 
 
 def end(turn: HookCall) -> bytes:

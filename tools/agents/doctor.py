@@ -28,14 +28,14 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import pauses_of, stores_nothing
+from memtape.sinks.home.pauses import pauses_of
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
 from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
-from memtape.tools.capture.profiles import OF_RUN, keeps_nothing, profile_of, silence_by
+from memtape.tools.capture.profiles import keeps_nothing, profile_of, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.query.telling import held
@@ -81,8 +81,6 @@ def examine(home: Home) -> Iterator[Finding]:
 
 
 def _round_trip(home: Home) -> Finding:
-    if stores_nothing():
-        return Finding("not there", "It was not tried, since this run stores nothing.")
     word = f"probe{uuid_utils.uuid7().hex}"
     # A home with the same settings inside this home, thus on the same disk.
     with (
@@ -115,9 +113,7 @@ def _log(home: Home) -> Finding:
 def _storing(home: Home) -> Finding:
     if keeps_nothing(home.path):
         return Finding("good", f"{profile_of(home.path).told} Nothing else was looked at.")
-    lasting = pauses_of(home.path).lasting(now_us())
-    told = [OF_RUN] * stores_nothing() + [silence_by(it) for it in lasting]
-    if told:
+    if told := list(map(silence_by, pauses_of(home.path).lasting(now_us()))):
         return Finding("to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
     return Finding("good", "Nothing is paused.")
 

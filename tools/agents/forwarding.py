@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtape import __version__
 from memtape.schemas.variables import (
-    CAPTURE_VARIABLE,
     HOOKS_ALONE,
     HOOKS_OFF,
     HOOKS_VARIABLE,
@@ -119,10 +118,10 @@ def may_stay(home: Path) -> bool:
     """Whether a server may serve this home, started by or as this process. Raises `ValueError` for bad
     settings.
 
-    None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that stores nothing or
-    names another profile than the home has, nor where a path is too long for a socket.
+    None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that names another
+    profile than the home has, nor where a path is too long for a socket.
     """
-    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF) or os.environ.get(CAPTURE_VARIABLE):
+    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
         return False
     if len(os.fsencode(address(str(home.absolute())))) > MAX_ADDRESS_BYTES:
         return False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LATE_WAIT_S = 60.0
 """The longest wait for earlier late work: one slow process must not keep all the rest from capturing."""
-TURNS = ("prompt", "answer", "act", "retell")
+TURNS = ("prompt", "answer", "retell")
 
 
 def serve_hook(host: str, home: str | None, *, alone: bool, stay: bool, distill: str = "") -> NoReturn:

@@ -21,7 +21,6 @@ from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.counts import LEFT_OUT, count_one, note
 from memtape.sinks.home.folders import Home, default_home
-from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hosts import HOSTS, placed, read
 from memtape.tools.agents.sessions import latest_of, start_of
@@ -85,8 +84,6 @@ def _run(turn: HookCall, data: bytes, announced: Announced | None) -> bytes:
     late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up, then)
     late.daemon = True
     try:
-        if stores_nothing():  # Imports skip the session's transcript too.
-            leave_out(turn.home, told.session)
         if len(data) > LARGE_BYTES and not turn.alone and told.action != "start":
             turn.go_on()  # At once, since nothing interrupts the reading of a long text.
             return b""
@@ -114,7 +111,7 @@ def _run(turn: HookCall, data: bytes, announced: Announced | None) -> bytes:
 def note_time(home: Path | None, began_ns: int = STARTED_NS) -> None:
     """Record how long a host has waited for a hook, by the clock of all processes, unless nothing is kept."""
     where = home or default_home()
-    if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
+    if where.is_dir() and not keeps_nothing(where):
         note(where, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
@@ -234,11 +231,7 @@ def offer_to(turn: HookCall, client: Client, offers: Offers) -> HookOffer:
 
 def _ended(turn: HookCall, announced: Announced) -> bytes:
     """Finish a capture that a server announced and perhaps did, under the announced id."""
-    if announced.native and turn.told.done is not None:
-        from memtape.tools.agents.afterwards import act
-
-        act(turn)
-    elif announced.native:
+    if announced.native:
         with turn.client() as client:
             capture(turn, client, turn.text, announced.native)
     return announced.told

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import orjson
 
-Action = Literal["start", "prompt", "answer", "subagent", "act", "flush", "retell", "end"]
-SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent", "act")
+Action = Literal["start", "prompt", "answer", "subagent", "flush", "retell", "end"]
+SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent")
 """The actions that a server does for a hook."""
 
 MAX_CONTEXT_CHARS = 10_000
@@ -87,17 +87,6 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 HOSTS = msgspec.json.decode(Path(__file__).with_name("hosts.json").read_bytes(), type=dict[str, Host])
 
 
-class Done(NamedTuple):
-    """An answered tool call: its name in the session, tool, input, output, failure and exit code."""
-
-    name: str
-    tool: str
-    given: Any
-    output: str
-    failed: bool
-    exit: int | None
-
-
 class HookInput(NamedTuple):
     """The input of a hook. Missing and malformed fields are empty."""
 
@@ -116,7 +105,6 @@ class HookInput(NamedTuple):
     """Whether a start goes on with a session that was told one before, and still has it."""
     agent: str = ""
     """The subagent that answers, empty for the session's own agent."""
-    done: Done | None = None
 
 
 def read(host: str, data: bytes) -> HookInput | None:
@@ -147,27 +135,6 @@ def read(host: str, data: bytes) -> HookInput | None:
         agent_transcript=_text(told, "agent_transcript_path"),
         resumed=_text(told, "source") == "resume",
         agent=agent if of_agent else "",
-        done=_done(told, event) if action == "act" else None,
-    )
-
-
-def _done(told: dict[str, Any], event: str) -> Done:
-    """Return the tool call of a hook's input. Hosts differ: some give the call an id, some only a time;
-    outputs have many forms.
-    """
-    result = told.get("tool_response", told.get("tool_result"))
-    of = result if isinstance(result, dict) else {"output": result}
-    output = next((of[key] for key in ("llmContent", "text_result_for_llm", "output") if of.get(key)), "")
-    parts = output if isinstance(output, list) else [output]
-    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    tool, exit = _text(told, "tool_name"), of.get("exit")
-    return Done(
-        name=(_text(told, "tool_use_id") or f"{_text(told, 'timestamp')}:{tool}")[:MAX_NAME_CHARS],
-        tool=tool,
-        given=told.get("tool_input"),
-        output="\n".join(text for text in (*texts, _text(told, "error")) if isinstance(text, str) and text),
-        failed=event == "PostToolUseFailure" or of.get("result_type") not in (None, "success"),
-        exit=exit if isinstance(exit, int) and not isinstance(exit, bool) else None,
     )
 
 

@@ -5,8 +5,6 @@ const HOOK = __HOOK__
 const SERVER = __SERVER__
 const WAIT_MS = __WAIT_MS__
 const START_MS = __START_MS__
-const ACTS = ["bash", "edit", "write", "patch", "apply_patch"]
-const OUTPUT_CHARS = 16000
 
 // Tell our hook what happened and return what it says; nothing of it ever stops the agent.
 function tell(told) {
@@ -29,7 +27,6 @@ export const Memtape = async ({ directory }) => {
   const answers = new Map()
   const told = (event, session, more) =>
     tell({ hook_event_name: event, session_id: session, cwd: directory, ...more }).catch(() => "")
-  const untold = new Set() // What nobody waits for until the end.
   return {
     config: async (config) => {
       config.mcp ??= {}
@@ -65,15 +62,7 @@ export const Memtape = async ({ directory }) => {
       const before = answers.get(sessionID)
       answers.set(sessionID, { id: messageID, text: before?.id === messageID ? `${before.text}\n${text}` : text })
     },
-    "tool.execute.after": async ({ tool, sessionID, callID, args }, result) => {
-      if (!ACTS.includes(tool)) return
-      const tool_response = { output: String(result?.output ?? "").slice(-OUTPUT_CHARS), exit: result?.metadata?.exit }
-      const about = { tool_name: tool, tool_use_id: callID, tool_input: args, tool_response }
-      const telling = told("PostToolUse", sessionID, about).finally(() => untold.delete(telling))
-      untold.add(telling)
-    },
     dispose: async () => {
-      await Promise.all(untold)
       await Promise.all([...sessions].map((session) => told("SessionEnd", session)))
     },
   }

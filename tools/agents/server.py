@@ -25,7 +25,7 @@ from memtape import __version__
 from memtape.schemas.errors import Locked
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import afterwards, hooks
+from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS, SERVED, read
@@ -201,7 +201,7 @@ class Server:
         if HOSTS[told.host].writes_late and told.action == "answer" and not turn.told.text:
             return talking.sendall(DECLINED)  # An answer that stands nowhere yet: the hook can wait for it.
         with turn.client() as client:
-            native = afterwards.action_id(turn)
+            native = ""
             if text:
                 client.made_scope()
                 native = hooks.native_of(turn, client, text) or ""
@@ -209,9 +209,7 @@ class Server:
                     return talking.sendall(DECLINED)
             offer = hooks.offer_to(turn, client, self.ready.offer)
             if _go(talking, native, in_form(turn, offer.text, offer.note)):
-                if turn.told.done is not None and native:
-                    afterwards.keep_action(turn, client)
-                elif native:
+                if native:
                     hooks.capture(turn, client, text, native)
                 with suppress(OSError):
                     talking.sendall(DONE)

@@ -140,30 +140,19 @@ class HookCall:
 
 
 def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
-    """Return a context in the form of the host of a call; see `form_of`."""
-    return form_of(turn.told.host, turn.told.event, text, note)
+    """Return a context in the form of the host of a call, with a note for the person; empty without a text.
 
-
-def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
-    """Return a context for an event of a host in its form, with a note for the person; empty without a text.
-
-    The form has only these keys, since one host drops all others; a flat form has no note. `docs/agents.md`
-    says how each host shows a note.
+    The context stands within its tags, and is cut at the limit of hosts. The form has only these keys, since
+    one host drops all others; a flat form has no note. `docs/agents.md` says how each host shows a note.
     """
     if not text.strip():
         return b""
-    told: dict[str, Any] = {"additionalContext": given_in(text)}
-    if not HOSTS[host].flat:
-        told = {"hookSpecificOutput": {"hookEventName": event} | told}
+    room, text = MAX_CONTEXT_CHARS - len(wrap("")) - 100, without_tags(text)
+    told: dict[str, Any] = {"additionalContext": wrap(text if len(text) <= room else text[: room - 1] + "…")}
+    if not HOSTS[turn.told.host].flat:
+        told = {"hookSpecificOutput": {"hookEventName": turn.told.event} | told}
         told |= {"systemMessage": note} if note else {}
     return orjson.dumps(told)
-
-
-def given_in(text: str) -> str:
-    """Return a context for a model: within its tags, and cut at the limit of hosts."""
-    room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
-    text = without_tags(text)
-    return wrap(text if len(text) <= room else text[: room - 1] + "…")
 
 
 def copilot_answer(transcript: Path, wait_s: float) -> str:

@@ -17,7 +17,6 @@ from memtape.schemas.private import outermost
 
 MARKER = "memtape"
 """The tag around every context that Memtape hands to a host, as `<memtape>…</memtape>`."""
-MAX_ARGUMENTS_CHARS = 100_000
 CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
 """The marks around a context in a file. No text can hold them, since `<` is escaped."""
 CONTEXT_NOTE = "Remembered text, quoted:"
@@ -75,17 +74,6 @@ def wrap(context: str) -> str:
 def without_tags(text: str) -> str:
     """Return a text without tags that could begin or end a block of a host, a memory system or a speaker."""
     return _acting().sub("&lt;", text)
-
-
-def is_memory_tool(name: str | None) -> bool:
-    """Whether a tool answers from a memory; its answers must not be captured again."""
-    ours = (host_regex("memory_tool"), host_regex("memory_server"))
-    return name is not None and any(one.search(name) for one in ours)
-
-
-def asks_memory(arguments: object) -> bool:
-    """Whether a tool's arguments call Memtape's command or read its vault."""
-    return host_regex("asking").search(str(arguments)[:MAX_ARGUMENTS_CHARS]) is not None
 
 
 def without_injected(text: str) -> str:

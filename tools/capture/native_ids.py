@@ -35,7 +35,7 @@ from typing import Literal
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import without_injected
 
-Role = Literal["user", "assistant", "tool"]
+Role = Literal["user", "assistant"]
 
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
@@ -95,23 +95,14 @@ def claude_prompt(prompt_id: str) -> str:
     return f"prompt:{prompt_id}"
 
 
-def claude_tool(row: str, tool_use_id: str) -> str:
-    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
-    `tool_use_id`.
-
-    The `tool_use_id` alone would not do: some models count their calls from one on in every session.
-    """
-    return f"{row}:tool:{tool_use_id}"
-
-
 def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:
     """Return the native id of a Codex message: session and row `ordinal`, for old rows the content."""
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
-def in_session(session: str, id: str, *, tool: bool = False) -> str:
-    """Return the native id of a row of Gemini, or of a tool's answer in Codex and Gemini, by its own id."""
-    return f"{session}:tool:{id}" if tool else f"{session}:{id}"
+def in_session(session: str, id: str) -> str:
+    """Return the native id of a row of Gemini by its own id."""
+    return f"{session}:{id}"
 
 
 def opencode_message(id: str) -> str:

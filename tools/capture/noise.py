@@ -14,14 +14,11 @@ from hashlib import blake2b
 from memtape.schemas.events import MAX_TEXT_BYTES, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of, tail_of
-from memtape.state.text.questions import is_nod
 from memtape.tools.capture.injected import host_regex
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
 """The kept beginning of a pasted text, and its kept end, where the question about it often is."""
-OF_HOST, TOOL_ERROR, BINARY = "metadata of a host", "error of a tool", "binary"
-NODS, MIDDLES = "nods that no search finds", "long texts without their middle"
-"""The reasons for keeping a turn in another form than said."""
+OF_HOST, BINARY = "metadata of a host", "binary"
 LOOKED_AT_CHARS = 4_000
 LEAST_SIGNS = 32
 BLOB_CHARS = 800
@@ -42,18 +39,9 @@ def noise_in(text: str, origin: Origin) -> str | None:
         origin == "agent" and host_regex("answered_by_host").fullmatch(text)
     ):
         return OF_HOST
-    if origin == "tool" and host_regex("tool_error").fullmatch(text):
-        return TOOL_ERROR
     # A tenth of it is signs that no text has, and not just a few colours of a terminal.
     signs = len(_SIGNS.findall(text, 0, LOOKED_AT_CHARS))
     return BINARY if signs >= LEAST_SIGNS and 10 * signs > len(text[:LOOKED_AT_CHARS]) else None
-
-
-def lessened(text: str) -> str | None:
-    """Return the sort of a turn that is kept but not found, or not kept whole; None for any other."""
-    if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
-        return MIDDLES
-    return NODS if is_nod(text) else None
 
 
 def without_bulk(text: str) -> str:

@@ -1,5 +1,4 @@
-"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the
-environment.
+"""How a run is to be remembered (C5), and whether anything is stored now, by the pauses.
 
 A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the
 environment, or by the settings of the home, in this order. The writer asks it once for each capture
@@ -18,9 +17,9 @@ from typing import NamedTuple
 from memtape.schemas.errors import Denied, MemtapeError, Paused
 from memtape.schemas.events import DEV_TAG, Kind
 from memtape.schemas.times import format_time
-from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
+from memtape.schemas.variables import NO_PERSIST, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import Pause, pauses_of, stores_nothing
+from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 
 LONG_TERM: tuple[Kind, ...] = ("fact", "insight", "journal", "goal", "plan")
@@ -122,20 +121,12 @@ class Silence(NamedTuple):
         return f"{self.told} {self.then}"
 
 
-OF_RUN = Silence(
-    f"Memory is paused for this run ({CAPTURE_VARIABLE}={CAPTURE_OFF}).",
-    "Nothing of it is stored.",
-)
-
-
 def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
     """Return why nothing is stored in a scope, None where all is; without a scope, of the whole home.
 
     The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a
     file of pauses that is damaged.
     """
-    if stores_nothing():
-        return OF_RUN
     lasting = pauses_of(home).lasting(time.time_ns() // 1_000)
     name = scope() if scope is not None and lasting and lasting[0].scope is not None else ""
     return next((silence_by(it) for it in lasting if it.concerns(name)), None)

@@ -24,7 +24,6 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home, default_home
-from memtape.sinks.home.pauses import stores_nothing
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.options import Given, asked_of, chosen, parameters_of, profile_option
@@ -125,7 +124,7 @@ def explained(home: Path) -> Iterator[None]:
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
         told = _RUST_LINE.sub("", str(error))
-        if home.is_dir() and not stores_nothing() and not keeps_nothing(home):
+        if home.is_dir() and not keeps_nothing(home):
             note(home, [("error", "cli", "", 1)])
         if is_json():
             waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}

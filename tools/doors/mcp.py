@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
 from memtape.tools import query
-from memtape.tools.doors import markdown
 from memtape.tools.query.telling import redacted
 from memtape.tools.table import TOOLS, VERBS
 from memtape.tools.verb import Asks, Offer, Verb, VerbField, fields_of
@@ -105,7 +104,7 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
 
 
 def _lines(tool: Tool, world: World, asked: Any, answer: Any) -> str:
-    """Return the lines for people, quoted if others' words are in them; a next step names an agent's tool."""
+    """Return the lines for people; a next step names an agent's tool."""
     said, steps = list[str](), list[str]()
     assert tool.verb.lines is not None
     for it in tool.verb.lines(world, asked, answer):
@@ -114,9 +113,7 @@ def _lines(tool: Tool, world: World, asked: Any, answer: Any) -> str:
         else:
             own = next((name for name, verb in TOOLS.items() if verb == it.verb), "")
             steps.append(f"{it.what}: {own} `{it.words}`" if own else f"For the user: {it}")
-    if not tool.offer.quotes:
-        return "\n".join((*said, *steps))
-    return markdown.list_pieces("", [markdown.quoted(line) for line in said], steps, between="\n")
+    return "\n".join((*said, *steps))
 
 
 def _asked(name: str, tool: Tool, arguments: dict[str, Any]) -> Any:

@@ -15,12 +15,12 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import SPOOLED
-from memtape.sinks.home.pauses import Pauses, pauses_of, stores_nothing
+from memtape.sinks.home.pauses import Pauses, pauses_of
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
-from memtape.tools.capture.noise import lessened, noise_in
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Writer, now_us
@@ -36,7 +36,6 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
 PAUSED = Skipped("said while memory was paused")
-UNCAPTURED = Skipped("of a run of which nothing is kept")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 
@@ -120,16 +119,12 @@ class Batch:
         record, scope = waiting.record, waiting.scope
         if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
             return Skipped(noise)
-        if record.source in OF_PROJECTS and pauses.leaves_out(record.session):
-            return UNCAPTURED
         if record.source in OF_PROJECTS and pauses.covers(scope, record.at or 0):
             return PAUSED
-        now = pauses.now(scope, now_us())
-        if now is None and not stores_nothing():
+        if (now := pauses.now(scope, now_us())) is None:
             return None
         self.deferred.add(waiting.path)
-        paused = "all" if now is None or now.scope is None else now.scope
-        return Skipped(f"{paused} paused, and read again after that")
+        return Skipped(f"{now.scope or 'all'} paused, and read again after that")
 
     def _new_events(
         self, scope: str, group: list[Waiting], stands: dict[str, str]
@@ -161,9 +156,6 @@ class Batch:
             ids = [event.id for event in new]
             known.update([whole, *ids])
             stands.update({it.id: it.body.text for it in new if isinstance(it.body, Captured)})
-            is_said = record.kind == "turn" and record.finish is None
-            if is_said and (sort := lessened(record.text)) is not None:
-                self._summary.lessened[sort] += 1
             # In a dry run nothing comes to stand on the log, so what it would hold is remembered here.
             self._said.update(ids if self._summary.dry_run else ())
             yield waiting, new

@@ -16,7 +16,6 @@ from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
-from memtape.tools.importing.transcripts import PARSERS
 
 EXPORT = "export"
 ARCHIVE = "archive"
@@ -97,13 +96,13 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     return session_file(path, format, name) if is_session else None
 
 
-def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource]:
-    """Yield the importable files of a path; `format` overrides the detected format."""
+def named_files(path: Path) -> Iterator[ImportSource]:
+    """Yield the importable files of a path."""
     if path.is_dir():
         for found in walk(path):
-            yield found if found.unfit is not None else _source(found.path, found.name, format)
+            yield found if found.unfit is not None else _source(found.path, found.name)
     elif path.is_file():
-        source = _source(path, path.name, format)
+        source = _source(path, path.name)
         if source.unfit is not None:
             source = source._replace(unfit=Skipped(source.unfit.reason, problem=True))
         yield source
@@ -145,28 +144,25 @@ def format_of_row(row: dict[str, Any]) -> str | None:
     return _of_export(row)
 
 
-def _source(path: Path, name: str, format: str | None) -> ImportSource:
+def _source(path: Path, name: str) -> ImportSource:
     ending, unknown = path.suffix.lower(), ImportSource(path, unfit=NO_FORMAT)
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
     if ending in _MARKDOWN_ENDINGS:
         project = path.parent.parent
         in_memory = path.parent.name == "memory" and any(project.glob("*.jsonl"))
-        if format == CLAUDE_MEMORY or (format is None and in_memory):
-            return _memory_file(path, project)
-        return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else unknown
+        return _memory_file(path, project) if in_memory else ImportSource(path, MARKDOWN, name)
     # A page beside an export repeats it, as ChatGPT's.
     repeats = path.name == "chat.html" and (path.parent / "conversations.json").exists()
-    if ending in documents.FORMATS and format in (None, DOCUMENTS) and not repeats:
+    if ending in documents.FORMATS and not repeats:
         has_library = documents.can_read(ending)
         return (
             ImportSource(path, DOCUMENTS, name) if has_library else ImportSource(path, unfit=documents.NEEDS)
         )
-    if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
+    if ending not in (".json", ".jsonl"):
         return unknown
-    found = format if format is None or format in PARSERS else EXPORT
     try:
-        found = found or _format_in(path, in_rows=ending == ".jsonl")
+        found = _format_in(path, in_rows=ending == ".jsonl")
     except OSError as error:
         return ImportSource(path, unfit=Skipped(f"cannot be read: {error.strerror}", problem=True))
     return unknown if found is None else session_file(path, found, name)

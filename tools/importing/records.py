@@ -18,7 +18,6 @@ from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, heard, versioned
-from memtape.tools.capture.noise import TOOL_ERROR
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -40,10 +39,7 @@ THINKING = Skipped("thinking")
 INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
-"""For exports, whose tools worked on no project."""
 TOOL = Skipped("a tool's message")
-FAILED = Skipped(TOOL_ERROR)
-RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")
 COMPACTION = Skipped("summary of a compaction")
 NO_ID = Skipped("a turn without an id", problem=True)
@@ -73,9 +69,9 @@ class ImportSummary(msgspec.Struct):
     `sources` and `scopes` have records taken, `sources` also those already on the log.
     `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
     nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
-    `lessened` texts were taken, and are not found or lack their middle, by sort. `spooled` events wait in the
-    home for an unreachable broker. `hidden` texts, of those taken or already there, were forgotten;
-    `hidden_ids` are the first of them. `problems` are the first thousand of `problem_count`.
+    `spooled` events wait in the home for an unreachable broker. `hidden` texts, of those taken or already
+    there, were forgotten; `hidden_ids` are the first of them. `problems` are the first thousand of
+    `problem_count`.
     """
 
     dry_run: bool = False
@@ -91,7 +87,6 @@ class ImportSummary(msgspec.Struct):
     sources: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
-    lessened: Counter[str] = msgspec.field(default_factory=Counter)
     spooled: int = 0
     hidden: int = 0
     hidden_ids: list[str] = msgspec.field(default_factory=list)
@@ -126,7 +121,7 @@ class Record(Line, frozen=True, kw_only=True):
 
     `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
     are whole: a text too long is cut after the removal of its secrets. `finish` makes the kept text with a
-    redactor, of an agent's command or an attachment.
+    redactor, of an attachment.
     """
 
     source: str

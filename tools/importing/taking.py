@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 
@@ -31,17 +31,6 @@ OnProgress = Callable[[int], None]
 """It is told how many bytes more have been read."""
 
 
-class ImportOptions(NamedTuple):
-    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone`
-    says that missing files are gone for good. In a dry run nothing is written.
-    """
-
-    dry_run: bool = False
-    reread: bool = False
-    only: str | None = None
-    gone: bool = False
-
-
 class _Reading:
     """One reading of a file: the parser's state, and what was found so far, with the ids of the texts."""
 
@@ -54,20 +43,24 @@ class _Reading:
 
 
 class Importer:
-    """Imports files. `scope` overrides each file's scope; `summary` counts on the way."""
+    """Imports files. `scope` overrides each file's scope; `summary` counts on the way.
+
+    In a dry run nothing is written. `gone` says that missing files are gone for good.
+    """
 
     def __init__(
         self,
         writer: Writer,
         scope: str | None = None,
-        options: ImportOptions = ImportOptions(),  # noqa: B008 (nobody can change it)
+        *,
+        dry_run: bool = False,
+        gone: bool = False,
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
-        self._writer, self._options, self._on_progress = writer, options, on_progress
-        self.summary = ImportSummary(dry_run=options.dry_run)
+        self._writer, self._dry_run, self._gone, self._on_progress = writer, dry_run, gone, on_progress
+        self.summary = ImportSummary(dry_run=dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
-        self._reread = options.reread or options.dry_run
         self._folders: dict[Path, str] = {}
         self._pending: dict[Path, FilePosition] = {}
 
@@ -97,7 +90,7 @@ class Importer:
             # then nothing is withdrawn.
             is_empty = saying > 1 and not any(folder in path.parents for path in there)
             hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
-            if hides or (not self._options.gone and (is_empty or not folder.exists())):
+            if hides or (not self._gone and (is_empty or not folder.exists())):
                 self.summary.missing += saying
             else:
                 self._replace(dict.fromkeys(files))
@@ -110,7 +103,7 @@ class Importer:
             self._writer.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
                 read = _Reading(source, file)
-                kept = None if self._reread else self.positions.unchanged(source.path, read.status)
+                kept = None if self._dry_run else self.positions.unchanged(source.path, read.status)
                 if kept is not None:
                     self.summary.unchanged += 1
                     self._on_progress(read.status.st_size)
@@ -148,16 +141,15 @@ class Importer:
         """Let new positions count, by key: withdraw texts that no file says now, restore returned texts."""
         gone, new = self.positions.differences(files)
         known = {scope: [id for id in ids if id in self._batch.known] for scope, ids in new.items()}
-        dry_run = self._options.dry_run
-        self.summary.withdrawn += withdraw(self._writer, gone, dry_run=dry_run)
-        self.summary.again += withdraw(self._writer, known, on=False, dry_run=dry_run)
-        if files and not dry_run:
+        self.summary.withdrawn += withdraw(self._writer, gone, dry_run=self._dry_run)
+        self.summary.again += withdraw(self._writer, known, on=False, dry_run=self._dry_run)
+        if files and not self._dry_run:
             self.positions.put(files)
 
     def _take_rows(self, read: _Reading) -> None:
         """Read a transcript from where it was read last. A record without a time has its predecessor's."""
         end, format = 0, read.source.format
-        if not self._reread and (resumed := self.positions.resume(read.source.path, read.file)):
+        if not self._dry_run and (resumed := self.positions.resume(read.source.path, read.file)):
             end, read.state, read.anything = *resumed, True
         for row, found in rows_of(format, read.file, read.state, 0 if format == GEMINI else end):
             end = row.end
@@ -213,9 +205,6 @@ class Importer:
                 self.summary.skip(one, read.source.path, place)
                 read.sound = read.sound and one != exports.OTHER
                 read.anything = read.anything or not one.problem
-            elif self._options.only not in (None, one.source):
-                read.sound = False
-                self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), read.source.path)
             else:
                 read.moment = min(one.at if one.at is not None else read.moment, now_us())
                 read.anything, timed = True, msgspec.structs.replace(one, at=read.moment)

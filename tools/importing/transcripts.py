@@ -12,19 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
-
 from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean, host_words, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role
 from memtape.tools.importing import reading, records
-from memtape.tools.importing.actions import actions_of, call_of, called, remember_call
 from memtape.tools.importing.reading import Row
 from memtape.tools.importing.records import Found, Record, Skipped, blocks_text, list_in, object_in, text_of
 
 TAIL_BYTES = 128 * 1_024
 
-_NO_CALL = Skipped("a tool's answer without an id", problem=True)
 _NO_SESSION = Skipped("a turn of no session", problem=True)
 _MALFORMED = Skipped("malformed", problem=True)
 _API_ERROR = Skipped("error of the API")
@@ -37,17 +33,17 @@ _GEMINI_ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
 _GEMINI_NOTICES = ("info", "warning", "error")
 
 
-def take_claude(row: dict[str, Any], state: records.State) -> Iterator[Found]:
-    """Yield the records of a row of Claude Code. `state` has the unanswered tools.
+def take_claude(row: dict[str, Any], _: records.State) -> Iterator[Found]:
+    """Yield the records of a row of Claude Code.
 
     The files are `projects/<slug>/<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl`. The format is
     internal to Claude Code: unknown rows are named.
     """
     match row.get("type"):
         case "user":
-            yield from _claude_user(row, state)
+            yield from _claude_user(row)
         case "assistant":
-            yield from _claude_assistant(row, state)
+            yield from _claude_assistant(row)
         case "attachment":  # A prompt typed while the agent worked; all others the host has made.
             it = object_in(row, "attachment")
             text, is_meta = blocks_text(it.get("prompt"), "text"), row.get("isMeta") or it.get("isMeta")
@@ -60,7 +56,7 @@ def take_claude(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             yield records.unknown(name)
 
 
-def _claude_user(row: dict[str, Any], state: records.State) -> Iterator[Found]:
+def _claude_user(row: dict[str, Any]) -> Iterator[Found]:
     message = object_in(row, "message")
     if row.get("isCompactSummary"):
         yield records.COMPACTION
@@ -68,7 +64,7 @@ def _claude_user(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     for block in list_in(message, "content"):
         match text_of(block, "type"):
             case "tool_result":
-                yield from _claude_answer(row, block, state)
+                yield records.TOOL
             case "text" | "image" | "document":
                 pass
             case name:
@@ -91,7 +87,7 @@ def _is_human(row: dict[str, Any]) -> bool:
     return object_in(row, "origin").get("kind") in (None, "human")
 
 
-def _claude_assistant(row: dict[str, Any], state: records.State) -> Iterator[Found]:
+def _claude_assistant(row: dict[str, Any]) -> Iterator[Found]:
     message = object_in(row, "message")
     if row.get("isApiErrorMessage"):
         yield _API_ERROR
@@ -103,7 +99,7 @@ def _claude_assistant(row: dict[str, Any], state: records.State) -> Iterator[Fou
             case "thinking" | "redacted_thinking":
                 yield records.THINKING
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                remember_call(state, block.get("id"), block.get("name"), block.get("input"))
+                yield records.CALL
             case name:
                 yield records.unknown(f"assistant/{name}")
     text = blocks_text(message.get("content"), "text")
@@ -111,16 +107,6 @@ def _claude_assistant(row: dict[str, Any], state: records.State) -> Iterator[Fou
         yield _claude_turn(row, "assistant", text)
     elif not list_in(message, "content"):
         yield records.EMPTY
-
-
-def _claude_answer(row: dict[str, Any], block: dict[str, Any], state: records.State) -> Iterator[Found]:
-    id = text_of(block, "tool_use_id")
-    if id is None:
-        yield _NO_CALL
-        return
-    output, fields = blocks_text(block.get("content"), "text", "tool_result"), _fields(CLAUDE_CODE, row, {})
-    native = native_ids.claude_tool(clean(text_of(row, "uuid", "sessionId") or ""), id)
-    yield from actions_of(called(state, id), output, native, fields, failed=bool(block.get("is_error")))
 
 
 def _claude_turn(row: dict[str, Any], role: Role, text: str, prompt: str | None = None) -> Found:
@@ -136,7 +122,7 @@ def _claude_turn(row: dict[str, Any], role: Role, text: str, prompt: str | None 
 
 
 def take_codex(row: dict[str, Any], state: records.State) -> Iterator[Found]:
-    """Yield the records of a row of Codex. `state` has session, folder, branch and unanswered tools.
+    """Yield the records of a row of Codex. `state` has session, folder and branch.
 
     The files are `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, old and new; new rows have
     `ordinal`. Messages stand in `response_item`; `event_msg` repeats them.
@@ -164,13 +150,9 @@ def take_codex(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             if name not in host_words("codex_items"):
                 yield records.unknown(f"response_item/{name or None}")
             elif name.endswith("_output"):
-                yield from _codex_answer(row, item, state)
-            elif name.endswith("_call"):
-                parts = (text_of(item, "namespace", "server"), text_of(item, "name"))
-                given = item.get("arguments") or item.get("input") or item.get("action")
-                remember_call(state, item.get("call_id"), ".".join(filter(None, parts)) or name, given)
+                yield records.TOOL
             else:
-                yield records.BOOKKEEPING
+                yield records.CALL if name.endswith("_call") else records.BOOKKEEPING
         case "event_msg", dict(event):
             is_thought = str(event.get("type")).startswith("agent_reasoning")
             yield records.THINKING if is_thought else records.BOOKKEEPING
@@ -202,23 +184,6 @@ def _codex_message(row: dict[str, Any], item: dict[str, Any], state: records.Sta
     ordinal, at = row.get("ordinal"), clean(text_of(row, "timestamp") or "")
     native = native_ids.codex_message(session, ordinal if isinstance(ordinal, int) else None, at, role, told)
     return records.turn(role=role, text=told, native_id=native, **_fields(CODEX, row, state))
-
-
-def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Iterator[Found]:
-    id, session, output = text_of(item, "call_id"), text_of(state, "session"), item.get("output")
-    if id is None or session is None:
-        yield _NO_CALL
-        return
-    failed, exit = object_in(item, "output").get("success") is False, None
-    if isinstance(output, dict):
-        output = output.get("content", output.get("output"))
-    if isinstance(output, str) and output.startswith('{"output"'):  # As old files hold that of a shell.
-        with suppress(ValueError, KeyError):
-            held = orjson.loads(output)
-            output, exit = held["output"], object_in(held, "metadata").get("exit_code")
-    text, fields = blocks_text(output, *_CODEX_TEXTS), _fields(CODEX, row, state)
-    native, exit = native_ids.in_session(session, id, tool=True), exit if isinstance(exit, int) else None
-    yield from actions_of(called(state, id), text, native, fields, failed=failed, exit=exit)
 
 
 def take_gemini(row: dict[str, Any], state: records.State) -> Iterator[Found]:
@@ -260,12 +225,7 @@ def _gemini_turn(row: dict[str, Any], id: str, role: Role, state: records.State)
         role = "assistant"  # What a subagent is told, the agent wrote.
     if text.strip() or not row.get("toolCalls"):
         yield records.turn(role=role, text=text, native_id=native_ids.in_session(session, id), **fields)
-    for index, call in enumerate(list_in(row, "toolCalls")):
-        if isinstance(call, dict):
-            native = native_ids.in_session(session, text_of(call, "id") or f"{id}:{index}", tool=True)
-            done = call_of(text_of(call, "name") or "tool", call.get("args"))
-            failed = call.get("status") == "error"
-            yield from actions_of(done, _gemini_output(call.get("result")), native, fields, failed=failed)
+    yield from [records.CALL] * len(list_in(row, "toolCalls"))
 
 
 def _gemini_text(content: Any) -> str:
@@ -273,16 +233,6 @@ def _gemini_text(content: Any) -> str:
     parts = content if isinstance(content, list) else [content]
     spoken = (part for part in parts if not (isinstance(part, dict) and part.get("thought")))
     return blocks_text(list(spoken), "text")
-
-
-def _gemini_output(result: Any) -> str:
-    """Return the text of a tool's result: a text, or parts with `functionResponse.response.output`."""
-    texts = (
-        text_of(object_in(object_in(part, "functionResponse"), "response"), "output", "error")
-        or blocks_text([part], "text")
-        for part in (result if isinstance(result, list) else [result])
-    )
-    return "\n\n".join(filter(None, texts))
 
 
 def _fields(source: str, row: dict[str, Any], state: records.State) -> dict[str, Any]:

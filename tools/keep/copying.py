@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -34,21 +34,14 @@ class Copied(msgspec.Struct, frozen=True):
     slots: int
     copied: int
     behind: int
-    erased_with_source: bool = False
-    seconds: float = 0
+    seconds: float
 
 
-OnPlace = Callable[[str], None]
-
-
-def copy_log(
-    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: OnPlace = lambda place: None
-) -> Copied:
+def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copied:
     """Copy a log to a URL or a path, or resume a copy, and return it once every slot was read back the same.
 
     `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` for a
     place with another content, before any change, and `DamagedLog` where the copy differs from the source.
-    `on_place` gets the place before anything is written.
     """
     source.check()
     began = time.monotonic()
@@ -58,7 +51,6 @@ def copy_log(
         raise DamagedLog(said, "Copy another copy of it.")
     with closing(_open_target(source, to)) as target:
         _check_prefix(source, target)
-        on_place(target.place)
         before = sum(target.ends())
         for _ in range(ROUNDS):
             if source.ends() == target.ends():
@@ -72,7 +64,7 @@ def copy_log(
     behind = sum(source.ends()) - sum(ends)
     counts = sum(ends), sum(ends) - before, behind
     seconds = round(time.monotonic() - began, 3)
-    return Copied(place, source.log_id, source.partitions, *counts, seconds=seconds)
+    return Copied(place, source.log_id, source.partitions, *counts, seconds)
 
 
 def _open_target(source: Log, to: str) -> Log:

@@ -141,7 +141,7 @@ class Embedding(Worker):
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
             queue, now_s = self._queue_for(settings.embedder), int(time.time())
-            if not queue.again and self._marks.is_due(queue.key, now_s):  # Once a day, or on request.
+            if not queue.again and self._marks.is_due(queue.key, now_s):  # Once a day.
                 if given_up(self._home, self.log, queue.key):
                     queue.try_again(now_s)
                 else:
@@ -211,13 +211,6 @@ def given_up(home: Home, log: Log, key: str) -> int:
     """Return how many texts, as the views know, were given up by the embedder of a key."""
     marks = BuildViews(home, log).watermarks
     return sum(mark.counters.failed.get(key, 0) for mark in marks if mark is not None)
-
-
-def try_again(home: Home, log: Log) -> int:
-    """Have the next `run`, or a living one, try the texts again that were given up, and return how many."""
-    key = settings_on(log).embedder
-    OffsetMarks(home.embedding_path, log).tried_again(key, 0)
-    return given_up(home, log, key)
 
 
 def change_over(log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:

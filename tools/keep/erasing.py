@@ -34,7 +34,7 @@ from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.unerased import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.remains import Needles, Remnant, SearchedFile, search_home, search_log, without_structure
+from memtape.sinks.remains import Needles, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
@@ -87,15 +87,7 @@ class RemainingName(NamedTuple):
     events: int
 
 
-class Carried(msgspec.Struct, kw_only=True):
-    """Other places of the texts: erasable events, names that cannot be erased, and unreadable slots."""
-
-    carriers: list[ErasedItem] = []
-    kept: list[RemainingName] = []
-    unreadable: list[tuple[int, int]] = []
-
-
-class ErasurePlan(Carried, kw_only=True):
+class ErasurePlan(msgspec.Struct, kw_only=True):
     """The plan of an erasure, kept until the erasure is proven.
 
     `items` are erased: captures, and events derived from them. `carriers` are other events of any scope
@@ -111,6 +103,9 @@ class ErasurePlan(Carried, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
+    carriers: list[ErasedItem] = []
+    kept: list[RemainingName] = []
+    unreadable: list[tuple[int, int]] = []
     corrections: dict[str, str] = {}
     take_unreadable: bool = False
     vectors: list[bytes] = []
@@ -155,37 +150,18 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             f"{scope} has nothing with the id {missing[0][:60]}; nothing was erased.",
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
-    return ErasurePlan(
-        scope=scope,
-        items=items,
-        **msgspec.structs.asdict(carried_by_others(log, gone, texts)),
-        erased_before=before,
-        texts=texts,
-        labels=labels,
-        corrections=_corrections(log, state, items, wanted),
+    corrections = _corrections(log, state, items, wanted)
+    made = ErasurePlan(
+        scope=scope, items=items, erased_before=before, texts=texts, labels=labels, corrections=corrections
     )
+    _add_carriers(made, log, gone)
+    return made
 
 
-def ids_matching(
-    home: Home,
-    log: Log,
-    scope: str,
-    wanted: Mapping[str, str | None],
-    *,
-    hits: Sequence[str] | None,
-    only: bool,
-) -> tuple[str, ...]:
-    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if
-    given.
-
-    All captures of a hit's memory count as hits, but not with `only`.
-    """
+def ids_matching(home: Home, log: Log, scope: str, **wanted: str) -> tuple[str, ...]:
+    """Return the ids of a scope by session, source and tag, as far as `wanted`."""
     state = scope_now(home, log, scope) or Scope(scope)
-    ids = {found.id: None for found in selected(state, **wanted)}
-    if hits is not None:
-        found = hits if only else [capture.id for capture in whole(state, hits)]
-        ids = {id: None for id in found if id in ids}
-    return tuple(ids)
+    return tuple(dict.fromkeys(found.id for found in selected(state, **wanted)))
 
 
 class FileSearch(NamedTuple):
@@ -384,34 +360,6 @@ def search(
     return FileSearch(needles, [search_log(pieces, needles), *places])
 
 
-def prove(
-    home: Home, log: Log, ids: Sequence[str], texts: Sequence[str], on_phase: OnPhase = lambda *_: None
-) -> tuple[FileSearch, Carried]:
-    """Search for erased ids, and for texts if given, in the log and in every file of a home.
-
-    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on
-    the log. Raises `NotFound` for an id that was never erased.
-    """
-    asked = [
-        Erasures({scope: {id: None for id in ids if id in its} for scope, its in erasures.named.items()})
-        for erasures in _erasures(log)
-    ]
-    gone: Gone = {(scope, id): None for it in asked for scope, its in it.named.items() for id in its}
-    left = [id for id in ids if not any(id == erased for _, erased in gone)]
-    if left:
-        raise NotFound(f"{left[0][:60]} has not been erased.", "`memtape erase` does that.")
-    bodies = [
-        Remnant("event", event.id, f"slot {slot.partition}/{slot.offset}")
-        for slot in _slots(log)
-        if (event := event_of(slot.payload)) and asked[slot.partition].covers(event) and event.body
-    ]
-    needles = needles_of(log, gone, texts)
-    found = search(home, log, needles, partial(on_phase, "searching"))
-    of_log, *files = found.places
-    found = found._replace(places=[of_log._replace(found=(*of_log.found, *bodies)), *files])
-    return found, carried_by_others(log, {}, texts)
-
-
 def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collection[str]) -> dict[str, str]:
     """Return the sentence of each valid correction by people, by its id, except those `asked` for.
 
@@ -463,22 +411,21 @@ def _derived(
     return list(items.values()), list(texts), list(labels)
 
 
-def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
-    """Search the whole log for texts outside the `gone` events (scope, id), whole or in words.
+def _add_carriers(made: ErasurePlan, log: Log, gone: Gone) -> None:
+    """Add the other places of the texts on the whole log, outside the `gone` events (scope, id), to a plan.
 
-    A text counts in any place of an event. It stays in the header, as a program's word, and in an event that
-    is never blank. A query or a reason rarely has the whole text: one telling word, absent from all captures,
-    is enough.
+    A text counts in any place of an event, whole or in words. It stays in the header, as a program's word,
+    and in an event that is never blank. A query or a reason rarely has the whole text: one telling word,
+    absent from all captures, is enough.
     """
-    traces = Traces(texts, [word for text in texts for word in telling_words(text)])
-    carried = Carried(carriers=[], kept=[], unreadable=[])
+    traces = Traces(made.texts, [word for text in made.texts for word in telling_words(text)])
     kept: Counter[tuple[str, str, str]] = Counter()
     queries: list[tuple[ErasedItem, list[str]]] = []
     spoken: dict[str, None] = {}
     for slot, event, is_gone in _readings(log, gone):
         if event is None:
             if traces.find(slot.payload.decode(errors="replace")).texts:
-                carried.unreadable.append((slot.partition, slot.offset))
+                made.unreadable.append((slot.partition, slot.offset))
             continue
         event = replace(event, body=None) if is_gone else event
         is_about_others = not isinstance(event.body, (Captured, Embedded))
@@ -497,12 +444,11 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
             elif said.role == "statement":
                 spoken |= dict.fromkeys(found.words)
         if places:
-            carried.carriers.append(_item(slot, event)._replace(places=tuple(places)))
+            made.carriers.append(_item(slot, event)._replace(places=tuple(places)))
         elif words:
             queries.append((_item(slot, event), list(words)))
-    carried.carriers += [item for item, words in queries if any(word not in spoken for word in words)]
-    carried.kept = [RemainingName(*name, events) for name, events in kept.items()]
-    return carried
+    made.carriers += [item for item, words in queries if any(word not in spoken for word in words)]
+    made.kept = [RemainingName(*name, events) for name, events in kept.items()]
 
 
 def _erasures(log: Log) -> list[Erasures]:

@@ -29,7 +29,7 @@ from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
-from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
+from memtape.tools.capture.noise import BINARY, OF_HOST
 from memtape.tools.query.reading import Reader
 from memtape.tools.query.status import Status, status
 
@@ -48,7 +48,7 @@ METRICS = msgspec.toml.decode(_TOML, type=dict[str, MetricText])
 """The metrics by name. A counter's samples end in `_total`, a histogram's in `_bucket`, `_count`, `_sum`."""
 OTHER = "other"
 """Stands for a label's value that this version does not know."""
-REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)
+REASONS = ("paused", "private as a whole", OF_HOST, BINARY)
 
 Values = Mapping[tuple[str, ...], float]
 """The values of a metric, by the values of its labels."""

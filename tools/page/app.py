@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -33,7 +33,6 @@ from memtape.tools.page.asked import PageMemory, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.past import Past, PastView
-from memtape.tools.page.views import MOST_OFFSET, errors_of, lines_of
 
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
@@ -56,7 +55,6 @@ class Serving:
         self._past = Past(self._held.home, scope)
         routes = [
             *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
-            Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
@@ -94,7 +92,7 @@ class Serving:
         began, pairs = time.perf_counter(), request.query_params.multi_items()
         asked = asked_of(view.path, pairs, self._held.scope)
         headers: dict[str, str] = {}
-        if (view.is_past and asked.at) or asked.is_on("diff") or asked.is_on("age"):  # The log is folded.
+        if (view.is_past and asked.at) or asked.is_on("diff"):  # The log is folded.
             found = self._past.view((view.path, pairs))
         else:
             found = self._drawing.view(view, pairs)
@@ -107,19 +105,6 @@ class Serving:
         else:
             operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
         return HTMLResponse(found.html, found.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
-
-    def _feed(self, request: Request) -> Response:
-        """Return the events behind an offset, for the live view of the log."""
-        asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
-
-        def read(client: Client) -> tuple[list[Any], list[str]]:
-            return lines_of(client, asked, from_offset=True), errors_of(client)
-
-        lines, errors = self._held.do(asked.scope, read)
-        rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
-        told = self._drawing.written("errors.html", {"errors": errors})
-        following = lines[-1].offset + 1 if lines else asked.number("after", 0, 0, MOST_OFFSET)
-        return JSONResponse({"rows": rows, "errors": told, "next": following})
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""

@@ -1,7 +1,6 @@
 """Drawing of the page's views as HTML: the table of views, values in templates, and an address as a page.
 
-The templates escape every text and have no other way to write one. The page's own process and the process of
-past views draw with this module.
+The templates escape every text and have no other way to write one.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import actions
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of, key_of
-from memtape.tools.page.starts import start
-from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
+from memtape.tools.page.views import memory, now, recalls, search, start, timeline, tree, waiting
 from memtape.tools.query.plan import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
 
@@ -52,10 +50,8 @@ VIEWS: tuple[View, ...] = (
     View("/start", "Next start", "s", start),
     View("/recalls", "Recalls", "r", recalls, is_past=False),
     View("/timeline", "Timeline", "t", timeline),
-    View("/graph", "Graph", "g", graph),
     View("/tree", "Tree", "e", tree),
     View("/yours", "Yours", "y", waiting, is_past=False),
-    View("/log", "Log", "l", log, is_past=False),
     View("/memory", "Memory", "", memory, is_listed=False),
 )
 """One more view is one more row, a function of `views` and a template under its function's name."""

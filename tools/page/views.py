@@ -7,29 +7,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from hashlib import blake2b
-from math import cos, pi, sin, sqrt
-from typing import Any
+from typing import Any, get_args
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import root_id
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, format_time, parse_time
+from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import visible_json
-from memtape.state.subjects.weights import ONE, decayed
 from memtape.state.tree.walking import drawn
-from memtape.tools.agents.errors import latest_errors
+from memtape.state.views.context import Section
+from memtape.tools.agents.hosts import CONTEXT_TOKENS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery, key_of
 from memtape.tools.query.as_of import parse_position, time_asked
-from memtape.tools.query.inspection import explained as events_behind
-from memtape.tools.query.looking import ArchivedText, edges_of, pages_of, pinned_of
+from memtape.tools.query.context import HEADINGS
+from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
-from memtape.tools.query.telling import told_trace
+from memtape.tools.query.telling import tokenizer, told_trace
 from memtape.tools.table import VERBS
 from memtape.tools.verb import encoded, fields_of
 
@@ -75,6 +72,34 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
 
 
+LEAST_TOKENS, MOST_TOKENS = 100, 8_000
+"""The budget of a start on the page."""
+
+
+def start(client: Client, asked: PageQuery) -> dict[str, Any]:
+    """Return the context of the next start in a budget and form. Nothing is put on the log."""
+    budget, verb = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS), VERBS["context"]
+    (form,) = (field for field in fields_of(verb.asks) if field.name == "form")
+    about = asked.ask(verb, [form], budget_tokens=budget, as_of=asked.as_of)
+    context, count = verb.answer(client, about), tokenizer().count
+    parts = list[tuple[str, int, int, int]]()
+    for section in get_args(Section):
+        items = [item for item in context.items if item.section == section]
+        if items or section in context.omitted:
+            tokens = sum(count(item.text) for item in items)
+            parts.append((HEADINGS[section], len(items), context.omitted.get(section, 0), tokens))
+    rest = max(context.tokens - sum(tokens for *_, tokens in parts), 0)
+    return {
+        "context": context,
+        "budget": budget,
+        "least": LEAST_TOKENS,
+        "most": MOST_TOKENS,
+        "usual": CONTEXT_TOKENS,
+        "form": form,
+        "parts_of": [*parts, ("Frame, headings, who and when", 0, 0, rest)],
+    }
+
+
 RECALLS_AT_ONCE = 25
 
 
@@ -102,8 +127,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     if not id:
         raise MemtapeError("No memory is named.", "Follow a link of another view, or add ?id=…")
     opened = client.show(id, as_of=asked.as_of)
-    row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
-    explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
+    row, explained = opened.memory or opened.turn, client.why(id)
     shown = explained.events[-MOST_EVENTS:]
     return {
         "opened": opened,
@@ -112,7 +136,6 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
-        "age": explained.age,
     }
 
 
@@ -175,38 +198,6 @@ def months_of(stops: list[int]) -> list[tuple[str, int]]:
     return list(first.items())[-MARKS:]
 
 
-MOST_EDGES = 400
-RADIUS, EDGE = 420.0, 30.0
-"""The disc in which memories stand, and the margin around it, in pixels."""
-
-
-def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
-    """Return the heaviest edges of a scope and where their ends stand."""
-    least = asked.number("least", 0, 0, 10_000) / 100
-    listed = client.read(edges_of, asked.as_of)
-    edges = [edge for edge in listed.edges if edge.weight >= least]
-    edges = sorted(edges, key=lambda edge: (-edge.weight, edge.source.id, edge.target.id))[:MOST_EDGES]
-    nodes = dict[str, dict[str, Any]]()
-    for end in (end for edge in edges for end in (edge.source, edge.target) if end.id not in nodes):
-        # Each stands where the digest of its id puts it.
-        digest = blake2b(end.id.encode(), digest_size=8).digest()
-        around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
-        turn, far = 2 * pi * around, RADIUS * sqrt(away)
-        weight = sum(edge.weight for edge in edges if end.id in (edge.source.id, edge.target.id))
-        place = {"x": f"{far * cos(turn):.1f}", "y": f"{far * sin(turn):.1f}", "weight": weight}
-        nodes[end.id] = {"id": end.id, "kind": end.kind, "text": end.text, **place}
-    return {
-        "all": len(listed.edges),
-        "edges": edges,
-        "lines": [(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
-        "nodes": list(nodes.values()),
-        "side": 2 * (RADIUS + EDGE),
-        "least": int(least * 100),
-        "week": decayed(ONE, 7 * DAY_US) / ONE,
-        "heaviest": max((edge.weight for edge in edges), default=1.0),
-    }
-
-
 MOST_DEPTH, MOST_BELOW = 12, 500
 
 
@@ -252,39 +243,3 @@ def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | Turn
     elif action == "unpin":
         rows = client.read(pinned_of)
     return [row for row in rows if words.casefold() in row.text.casefold()]
-
-
-AT_ONCE = 100
-MOST_ERRORS = 20
-MOST_OFFSET = 10**9
-
-
-def log(client: Client, asked: PageQuery) -> dict[str, Any]:
-    """Return the latest events of a scope, or those from an offset on, the latest first."""
-    partition = partition_of(asked.scope, client.log.partitions)
-    end, is_from = client.log.ends()[partition], bool(asked.text("after"))
-    lines, status = lines_of(client, asked, from_offset=is_from)[::-1], client.status()
-    return {
-        "lines": lines,
-        "next": lines[0].offset + 1 if lines and is_from else end,
-        "end": end,
-        "partition": partition,
-        "types": tuple(EVENT_TYPES),
-        "chosen": asked.many("type"),
-        "dead": status.latest_dead_letters,
-        "dead_all": status.dead_letters,
-        "errors": errors_of(client),
-        "at_once": AT_ONCE,
-    }
-
-
-def lines_of(client: Client, asked: PageQuery, *, from_offset: bool) -> list[Any]:
-    """Return events of the scope in the order of the log: the latest `AT_ONCE`, or the first of an offset."""
-    types = tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
-    offset = asked.number("after", 0, 0, MOST_OFFSET) if from_offset else None
-    return client.read_log(offset=offset, limit=AT_ONCE, types=types)
-
-
-def errors_of(client: Client) -> list[str]:
-    """Return the latest errors of hooks and servers, the latest first."""
-    return latest_errors(client.home.path, MOST_ERRORS)[::-1]

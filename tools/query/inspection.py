@@ -29,7 +29,6 @@ from memtape.sinks.search_index import OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
-from memtape.state.views.ages import Age
 from memtape.tools.query.results import judged, result_of
 from memtape.tools.query.retrieval import Retriever, captures_of
 
@@ -121,12 +120,11 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory's name and scope, every event behind it in the order of the log, and its aging, if it ages."""
+    """A memory's name and scope, and every event behind it in the order of the log."""
 
     id: str
     scope: str
     events: tuple[Behind, ...]
-    age: Age | None = None
 
 
 def opened(retriever: Retriever, scope: str, asked: str) -> Opened:

@@ -21,7 +21,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_pinned, spoken_of
 from memtape.state.subjects.memories import unit_of
-from memtape.state.views.ages import Pass, UnitCounts, next_pass, standing, to_be_archived
+from memtape.state.views.ages import Pass, Place, Stays, UnitCounts, next_pass, standing, to_be_archived
 from memtape.state.views.resolution import named_by_decision
 from memtape.tools import query
 from memtape.tools.capture.lines import check_label
@@ -32,8 +32,8 @@ from memtape.tools.doors.terminal import confirmed, say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
-from memtape.tools.verb import Asks, Id, Limit, Lines, Offer, Output, Reason, Step, Verb, rare, said
-from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, say_lag
+from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
+from memtape.tools.verbs.lines import say_lag
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
@@ -46,6 +46,25 @@ SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 TITLE_CHARS = 80
 MOST_NAME_CHARS = 200
+TOLD_STAYS: dict[Stays, str] = {
+    "too young": "too young",
+    "worth keeping": "worth keeping at hand: retention is above the limit",
+    "used": "recalled or used since it was captured, so that age alone archives none",
+    "group too small": "of a day or week with fewer than three that may move",
+    "no room": "beyond the 500 that move in one pass",
+    "switched off": "as the settings say",
+    "archived": "archived, and not due to leave the views",
+    "purged": "have left the views",
+    "pinned": "pinned",
+    "hidden": "forgotten or withdrawn",
+    "does not age": "of a kind that does not age",
+}
+TOLD_PLACES: dict[Place, str] = {
+    "mid": "to the tier mid",
+    "long": "to the tier long",
+    "archived": "into the archive",
+    "purged": "out of the views",
+}
 
 
 class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +141,7 @@ def archive(
 def unarchive(
     world: World,
     ids: Annotated[
-        tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True, of="capture")
+        tuple[Id, ...], said("The ids, as --list has them.", 100, argument=True, of="capture")
     ] = (),
     all_of: Annotated[
         Literal["age", "asked"] | None,
@@ -305,7 +324,7 @@ def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Lines:
         )
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
-    say_lag(world, found.lag, "archive")
+    say_lag(found.lag, "archive")
 
 
 def _aging_lines(world: World, asked: Any, aging: Aging) -> Iterator[str]:
@@ -560,11 +579,6 @@ VERBS = (
         lines=partial(_archive_lines, "Archived", "Archived before", "archive --undo"),
         effect="hides",
         undo="archive --undo",
-        tool=Offer(
-            "Put memories out of the way that are done with. unarchive_memory undoes it.",
-            common=False,
-            quotes=True,
-        ),
     ),
     Verb(
         "archive --undo",
@@ -573,14 +587,8 @@ VERBS = (
         effect="shows",
         undo="archive",
         label="Bring back",
-        tool=Offer("Bring back memories that were archived.", common=False, quotes=True),
     ),
-    Verb(
-        "archive --list",
-        archived,
-        lines=_archived_lines,
-        tool=Offer("What is archived, since when and why.", common=False, quotes=True),
-    ),
+    Verb("archive --list", archived, lines=_archived_lines),
     Verb("admin lifecycle", lifecycle, lines=_aging_lines),
     Verb(
         "admin lifecycle --set",

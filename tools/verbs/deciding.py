@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
 import msgspec
 from msgspec import Meta
 
@@ -34,7 +32,6 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools import query
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
-from memtape.tools.doors.terminal import is_asked, say
 from memtape.tools.query.plan import begun_by, shortened, state_of
 from memtape.tools.verb import (
     Asks,
@@ -65,7 +62,6 @@ if TYPE_CHECKING:
 SHOWN_CHARS = 120
 TEXT_CHARS = 300
 EveryRule = Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")]
-Key = Literal["y", "n", "s"]
 
 
 class DecidedIds(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -365,11 +361,10 @@ def conflicts(
     A conflict is a pair of memories with different values of one thing; until it is settled, both are found
     as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start
     context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, use
-    tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s
-    leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by
-    its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a
-    technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its
-    text again confirms a memory.
+    tabs.") or stands in pasted text. A rule for all projects holds in its own project either way; one that
+    may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale lists a
+    preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the moment
+    after 3 weeks; capturing its text again confirms a memory.
 
     Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
     """
@@ -506,12 +501,12 @@ def _waiting_shell(world: World, asked: Any) -> Output:
     """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
     found, rules = conflicts(world, asked.settled), waiting_rules(world)
     yield msgspec.structs.replace(found, rules=tuple(rules))
-    yield from _conflict_lines(world, asked, found)
-    yield from _go_through(world, rules)
-    say_lag(world, found.lag, "contradict")
+    yield from _conflict_lines(found, asked.settled)
+    yield from _waiting_lines(rules)
+    say_lag(found.lag, "contradict")
 
 
-def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
+def _conflict_lines(found: ConflictList, settled: bool) -> Iterator[str]:
     for it in found.conflicts:
         shared = "  global" if it.scope == GLOBAL else ""
         yield f"{it.severity:6}  {it.id}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
@@ -532,9 +527,7 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Lines:
             note = f": {one_line(it.note, TEXT_CHARS)}" if it.note else ""
             yield f"        settled on {day}, {kept}{note}"
     if not found.conflicts:
-        yield "No conflict waits." if not asked.settled else "There has been no conflict."
-    elif world.door == "mcp":
-        yield Step("Only the user settles one", "settle", "ID --keep A, B or both")
+        yield "No conflict waits." if not settled else "There has been no conflict."
 
 
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
@@ -545,35 +538,18 @@ def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined:
         yield pasted if waiting_rules(world) else "No rule waits."
 
 
-def _go_through(world: World, waiting: list[Proposal]) -> Output:
-    """List the waiting rules; at a terminal a person answers each by one key."""
-    asks = is_asked() and sys.stdout.isatty() and world.actor.origin != "agent"
+def _waiting_lines(waiting: list[Proposal]) -> Iterator[str]:
     short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
         who = f"{one_line(rule.actor, 40)} ({rule.origin})"
         yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
-        if not asks:
-            yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
-            continue
-        match _key("Is this rule yours" if rule.is_doubted else "In all projects"):
-            case "y":
-                yield _answered(_answer(world, rule.id, declined=False), declined=False)
-            case "n":
-                yield _answered(_answer(world, rule.id, declined=True), declined=True)
-    if not waiting:
-        yield "No rule waits."
-    elif not asks:
+        yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
+    if waiting:
         yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape settle --accept --all"
-
-
-def _key(question: str) -> Key:
-    while True:
-        say(f"    {question}? [y]es, [n]ever, [s]kip: ", err=True)
-        pressed = click.getchar()[:1].lower()  # Who presses Enter too sends both at once.
-        if pressed in ("y", "n", "s"):
-            return pressed  # type: ignore[return-value]
+    else:
+        yield "No rule waits."
 
 
 def _answered(rule: Proposal, *, declined: bool) -> str:
@@ -634,17 +610,8 @@ VERBS = (
     _decision(
         "restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")
     )._replace(undo="forget"),
-    _decision(
-        "pin",
-        pin,
-        "adds",
-        "Pinned",
-        "pin --undo",
-        Offer("Keep a memory at hand whatever its age. unpin_memory undoes it.", common=False),
-    ),
-    _decision(
-        "pin --undo", unpin, "shows", "Unpinned", offer=Offer("End the pins on a memory.", common=False)
-    )._replace(undo="pin"),
+    _decision("pin", pin, "adds", "Pinned", "pin --undo"),
+    _decision("pin --undo", unpin, "shows", "Unpinned")._replace(undo="pin"),
     Verb(
         "update",
         update,
@@ -657,17 +624,7 @@ VERBS = (
     _decision("update --by", say_replaced, "hides", "Noted what replaced", "update --holds"),
     _decision("update --holds", say_holds, "shows", "Noted what holds of"),
     _decision("update --unfold", unfold, "shows", "Unfolded"),
-    Verb(
-        "settle -",
-        conflicts,
-        lines=_conflict_lines,
-        shell=_waiting_shell,
-        tool=Offer(
-            "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
-            common=False,
-            quotes=True,
-        ),
-    ),
+    Verb("settle -", conflicts, shell=_waiting_shell),
     Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
     Verb(
         "settle --accept",

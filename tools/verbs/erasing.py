@@ -1,4 +1,4 @@
-"""Take texts away: `erase` for good with its proof, a search for the erased, and `prune` by tag and age."""
+"""Take texts away: `erase` for good with its proof, and `prune` by tag and age."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from msgspec import Meta
 
 from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
@@ -20,14 +18,12 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import confirmed, is_json, say, say_all, some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
-from memtape.tools.query.plan import is_whole, meant, only_scope
+from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
-from memtape.tools.verbs.searching import SearchAsks, search
 
 if TYPE_CHECKING:
     from memtape.sinks.remains import Needles
     from memtape.tools.keep.erasing import (
-        Carried,
         ErasedItem,
         Erasure,
         ErasurePlan,
@@ -42,8 +38,6 @@ class EraseAsks(Asks, frozen=True):
     session: Annotated[str | None, said("Everything captured in this session.")] = None
     source: Annotated[str | None, said("Everything captured from this source.")] = None
     tag: Annotated[str | None, said("Everything captured with this tag.")] = None
-    query: Annotated[str | None, said("What a search for this finds, with all that is one with it.")] = None
-    limit: Annotated[int, Meta(description="The most results of --query.", ge=1)] = 20
     only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
     everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
     dry_run: Annotated[bool, said("Only list what would go.")] = False
@@ -51,7 +45,7 @@ class EraseAsks(Asks, frozen=True):
 
     def selection(self) -> dict[str, str]:
         """Return what selects captures instead of ids."""
-        named = {"session": self.session, "source": self.source, "tag": self.tag, "query": self.query}
+        named = {"session": self.session, "source": self.source, "tag": self.tag}
         return {name: value for name, value in named.items() if value is not None}
 
 
@@ -76,22 +70,11 @@ class ErasureReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     carriers: list[Any]
     kept: list[Any]
     unreadable: list[Any]
-    copies: list[dict[str, str]]
     ok: bool | None = None
     proven: bool | None = None
     before: SearchedFiles | None = None
     after: SearchedFiles | None = None
     seconds: float | None = None
-
-
-class ErasedProof(SearchedFiles, frozen=True, kw_only=True):
-    """Whether the erased texts are gone, and what else carries them."""
-
-    ok: bool
-    proven: bool
-    carriers: list[Any]
-    kept: list[Any]
-    unreadable: list[Any]
 
 
 def erase(world: World, asked: EraseAsks) -> Output:
@@ -101,16 +84,16 @@ def erase(world: World, asked: EraseAsks) -> Output:
 
     Every capture of the same memory is erased, and everything derived from it. Other events that carry the
     text are listed. The home is searched before and after, by decoding every file; the command exits 1 where
-    that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named,
-    and not touched. To hide something until it is restored use `forget`.
+    that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are not
+    touched. To hide something until it is restored use `forget`.
 
     Returns the proof, without a question. Raises `MemtapeError`, also where people's words would go.
     """
-    made, copies = _planned(world, asked)
+    made = _planned(world, asked)
     if not is_json():
         _print_plan(made)
     if asked.dry_run or not (made.items or made.erased_before):
-        yield _report(made, copies)
+        yield _report(made)
         return
     is_doubtful = bool(asked.selection() or made.corrections)
     if is_doubtful and not asked.yes and not confirmed("Erase these for good?"):
@@ -120,7 +103,7 @@ def erase(world: World, asked: EraseAsks) -> Output:
     started = time.monotonic()
     done = world.erase(made)
     report = msgspec.structs.replace(
-        _report(made, copies),
+        _report(made),
         ok=done.ok,
         proven=done.after.proves,
         before=_searched(done.before) if done.before else None,
@@ -129,37 +112,27 @@ def erase(world: World, asked: EraseAsks) -> Output:
     )
     yield report if done.after.proves else Failure(report)
     _print_proof(done, report.seconds or 0)
-    for copy in copies:
-        say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
 
 
-def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str, str]]]:
-    """Return the plan of an erasure, and the known copies of the log with how to erase there."""
-    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
+def _planned(world: World, asked: EraseAsks) -> ErasurePlan:
     from memtape.tools.keep.erasing import ids_matching, plan
 
     scope, ids, chosen = world.scope, asked.ids, asked.selection()
     if bool(ids) is bool(chosen):
-        raise InvalidUse("Give ids, or what selects them: --session, --source, --tag or --query.")
+        raise InvalidUse("Give ids, or what selects them: --session, --source or --tag.")
     if chosen:
-        hits = None
-        if (query := chosen.pop("query", None)) is not None:
-            found = search(world, SearchAsks(query=query, limit=asked.limit, quiet=True)).results
-            hits = [result.id for result in found if result.scope == scope]
-        wanted = {name: chosen.get(name) for name in ("session", "source", "tag")}
-        ids = ids_matching(world.home, world.log, scope, wanted, hits=hits, only=asked.only)
+        ids = ids_matching(world.home, world.log, scope, **chosen)
     else:
         known = world.ids
         it = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
         scope, ids = only_scope(scope for scope, _ in it), tuple(id for _, id in it)
-    copies = [{"place": it, "to_erase": how_to_erase_in(it)} for it in known_copies(world.home, world.log)]
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
         made.take_carriers()
-    return made, copies
+    return made
 
 
-def _report(made: ErasurePlan, copies: list[dict[str, str]]) -> ErasureReport:
+def _report(made: ErasurePlan) -> ErasureReport:
     return ErasureReport(
         scope=made.scope,
         erased=made.items,
@@ -168,7 +141,6 @@ def _report(made: ErasurePlan, copies: list[dict[str, str]]) -> ErasureReport:
         carriers=made.carriers,
         kept=made.kept,
         unreadable=made.unreadable,
-        copies=copies,
     )
 
 
@@ -186,43 +158,6 @@ def _searched(search: FileSearch) -> SearchedFiles:
             for place in search.places
         ],
     )
-
-
-def verify_erased(
-    world: World,
-    erased: Annotated[
-        tuple[str, ...],
-        said("Instead see that this is gone.", option="--erased", metavar="ID"),
-    ],
-    texts: Annotated[
-        tuple[str, ...],
-        said(
-            "With --erased: a file with what was erased, to be looked for in every file of the home.",
-            option="--text",
-            path="file",
-        ),
-    ] = (),
-) -> Output:
-    """Search for what was erased."""
-    from memtape.tools.keep.erasing import prove
-
-    said_texts = [Path(path).read_text(errors="replace") for path in texts]
-    whole = [id if is_whole(id) else meant(world.log, id, (), ())[1] for id in erased]
-    found, carried = prove(world.home, world.log, whole, said_texts, world.on_phase)
-    left = {name: getattr(carried, name) for name in ("carriers", "kept", "unreadable")}
-    searched = msgspec.structs.asdict(_searched(found))
-    proof = ErasedProof(ok=found.clean, proven=found.proves, **left, **searched)
-    yield proof if found.proves else Failure(proof)
-    yield f"Looked for {_looked_for(found.needles)}."
-    _print_carried(carried, carried.unreadable)
-    _print_search(found)
-    if found.only_own:
-        yield "Nothing of what was looked for was found in what Memtape made."
-    elif not found.clean:
-        yield "Not all of it is gone; `memtape erase` goes on."
-    elif found.proves:
-        yield "Nothing of what was looked for was found."
-    _print_unproven(found.needles, found.clean)
 
 
 def prune(
@@ -277,23 +212,18 @@ def _print_plan(made: ErasurePlan) -> None:
     say_all(some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:"))
     also = "Corrections of people go too, since their words come from both:"
     say_all(some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also))
-    _print_carried(made, [] if made.take_unreadable else made.unreadable)
-
-
-def _print_carried(carried: Carried, unreadable: list[tuple[int, int]]) -> None:
-    """Print the other events with the text, and the names with the text that cannot be erased."""
     also = "What else carries the text, and stays unless `erase` is given --everywhere:"
-    say_all(some(carried.carriers, _item, also))
-    for partition, offset in unreadable:
+    say_all(some(made.carriers, _item, also))
+    for partition, offset in [] if made.take_unreadable else made.unreadable:
         say(f"  unreadable slot {partition}/{offset}")
-
-    def name_of(name: RemainingName) -> str:
-        scope = f" in {name.scope}" if name.scope else ""
-        place = name.place.removeprefix("$.")
-        return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
-
     stays = "What carries the text and cannot be taken out, since headers, settings and programs' words stay:"
-    say_all(some(carried.kept, name_of, stays))
+    say_all(some(made.kept, _name, stays))
+
+
+def _name(name: RemainingName) -> str:
+    scope = f" in {name.scope}" if name.scope else ""
+    place = name.place.removeprefix("$.")
+    return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
 
 
 def _item(item: ErasedItem) -> str:
@@ -344,10 +274,8 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         say(f"Labels of other events (tags, sources) still say: {labels}.", err=True)
         say("Not proven: erase those events too, if the labels give away what was erased.", err=True)
     elif ok and not needles.prove:
-        hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."
-        if needles.said:
-            hint = "Where other events say the same, `memtape erase --everywhere` takes them as well."
-        say(f"Not proven: there was no text to look for. {hint}", err=True)
+        hint = " Where other events say the same, `memtape erase --everywhere` takes them as well."
+        say(f"Not proven: there was no text to look for.{hint if needles.said else ''}", err=True)
 
 
 def _counts(found: tuple[Any, ...]) -> str:
@@ -394,6 +322,5 @@ def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
 
 VERBS = (
     Verb("erase", erase, answers=ErasureReport, effect="erases"),
-    Verb("verify --erased", verify_erased, answers=ErasedProof, at="home"),
     Verb("admin prune", prune, shell=_prune_shell, effect="hides"),
 )

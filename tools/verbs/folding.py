@@ -91,22 +91,6 @@ def set_embedder(
     yield "What was folded stays so; once it decides, `memtape admin refold` folds all anew under it."
 
 
-def retry(world: World) -> Output:
-    """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
-
-        memtape admin embedder retry
-        memtape run --once
-
-    `memtape run` does so by itself once a day.
-    """
-    from memtape.tools.keep.embedding import try_again
-
-    refused = try_again(world.home, world.log)
-    yield refused
-    told = many(refused, "text")
-    yield f"Refused so far: {told}. `memtape run --once` tries again, and a running one does."
-
-
 def rollback(world: World) -> EmbedderState:
     """Call off the next embedder, or return to the embedder that decided before.
 
@@ -298,7 +282,6 @@ def _pass_shell(world: World, asked: Any) -> Output:
 VERBS = (
     Verb("admin embedder status", embedder, lines=embedder_lines, at="home"),
     Verb("admin embedder set", set_embedder, answers="EmbedderState", effect="adds", at="home"),
-    Verb("admin embedder retry", retry, answers=int, listed="refused", effect="adds", at="home"),
     Verb("admin embedder rollback", rollback, lines=embedder_lines, effect="adds", at="home"),
     Verb("admin refold", refold, lines=_refold_lines, effect="adds", at="home"),
     Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_pass_shell, effect="adds"),

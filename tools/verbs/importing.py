@@ -26,7 +26,6 @@ from memtape.tools.verbs.keeping import LogFormat, LogLevel
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
     from memtape.tools.importing.records import ImportProblem, ImportSummary
-    from memtape.tools.importing.taking import ImportOptions
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
@@ -39,12 +38,8 @@ Paths = Annotated[
 class ImportAsks(Asks, frozen=True):
     paths: Paths = ()
     all: Annotated[bool, said("What Claude Code, Codex and Gemini have kept on this machine.")] = False
-    only: Annotated[
-        str | None, said("What the files are, where it cannot be seen.", option="--format", choices=SOURCES)
-    ] = None
     dry_run: Annotated[bool, said("Only say what would be taken.")] = False
     gone: Annotated[bool, said("What is missing is gone for good: take back what it had said.")] = False
-    reread: Annotated[bool, said("Read files again that have not changed since they were taken.")] = False
     scope: Scope = None
 
 
@@ -69,18 +64,17 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
     page, once it is saved. With --log-format each taking is a line on stderr instead of a sentence.
     """
     from memtape.tools.capture.profiles import check_storing
-    from memtape.tools.importing.taking import Importer, ImportOptions
+    from memtape.tools.importing.taking import Importer
 
-    given = ImportOptions(only=asked.only, dry_run=asked.dry_run, gone=asked.gone, reread=asked.reread)
     if bool(asked.paths) is asked.all:
         raise InvalidUse("Give one or more paths, or --all, or --watch.")
     own = _project(asked.scope)
-    if not given.dry_run:
+    if not asked.dry_run:
         check_storing(home, None)
-    with _reader(home) if given.dry_run else _speaker(home) as speaker:
-        sources, folders = _sources(list(map(Path, asked.paths)), asked.all, given)
+    with _reader(home) if asked.dry_run else _speaker(home) as speaker:
+        sources, folders = _sources(list(map(Path, asked.paths)), asked.all, asked.gone)
         with progress(sum(map(_size, sources)), "Importing") as bar:
-            importer = Importer(speaker, own, given, on_progress=bar.update)
+            importer = Importer(speaker, own, dry_run=asked.dry_run, gone=asked.gone, on_progress=bar.update)
             with _away_told(lambda: importer.summary.taken):
                 speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
                 summary = importer.take(sources, folders)
@@ -124,15 +118,15 @@ def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, 
 
 
 def _sources(
-    paths: Sequence[Path], everything: bool, given: ImportOptions
+    paths: Sequence[Path], everything: bool, gone: bool
 ) -> tuple[list[finding.ImportSource], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
     from memtape.tools.importing.finding import host_files, memory_folders, named_files
 
     if everything:
         return list(host_files()), memory_folders()
-    named = (path for path in dict.fromkeys(paths) if path.exists() or not given.gone)
-    found = [source for path in named for source in named_files(path, given.only)]
+    named = (path for path in dict.fromkeys(paths) if path.exists() or not gone)
+    found = [source for path in named for source in named_files(path)]
     return found, [path for path in paths if not path.is_file()]
 
 
@@ -218,7 +212,6 @@ def _print_summary(summary: ImportSummary) -> None:
     _print_table("Source", ("taken", "known"), sources)
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0])))
-    _print_table("Taken, but", ("",), sorted(summary.lessened.items()))
     _print_problems(summary.problems, summary.problem_count)
 
 

@@ -170,8 +170,7 @@ def verify(
         memtape verify --json
         memtape verify --repair
 
-    Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
-    and, with a text that somebody still has, for the text.
+    Exits 1 and names each difference; --repair mends it.
     """
     from memtape.tools.keep import verify as views
 
@@ -236,15 +235,13 @@ def copy(
     unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a place
     with another content is not changed. Stop all writers of the log, or copy once more, before the copy is
     used in its place, and let nobody use it before that. From then on write to one of the two: both have one
-    id, by which views recognise their log. Erasing in one does not reach the other; `erase` names the copies
-    that this home knows.
+    id, by which views recognise their log. Erasing in one does not reach the other.
 
     Raises `LogExists`.
     """
-    from memtape.sinks.home.unerased import remember_copy
     from memtape.tools.keep.copying import copy_log
 
-    return copy_log(world.log, to, world.on_phase, partial(remember_copy, world.home, world.log))
+    return copy_log(world.log, to, world.on_phase)
 
 
 def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
@@ -257,7 +254,7 @@ def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
     else:
         then = "the same command brings it over"
         yield f"What is appended to the old log from now on is not in the copy; {then}."
-    yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
+    yield "What is erased here stays in the copy until it is erased there too."
     yield f"To use the copy: {how_to_use(made.place)}"
 
 

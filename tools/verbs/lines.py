@@ -13,30 +13,10 @@ from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Lines, Step
 
 if TYPE_CHECKING:
-    from memtape.state.views.ages import Place, Stays
     from memtape.tools.query.results import Result
     from memtape.tools.world import World
 
 TEXT_CHARS = 300
-TOLD_STAYS: dict[Stays, str] = {
-    "too young": "too young",
-    "worth keeping": "worth keeping at hand: retention is above the limit",
-    "used": "recalled or used since it was captured, so that age alone archives none",
-    "group too small": "of a day or week with fewer than three that may move",
-    "no room": "beyond the 500 that move in one pass",
-    "switched off": "as the settings say",
-    "archived": "archived, and not due to leave the views",
-    "purged": "have left the views",
-    "pinned": "pinned",
-    "hidden": "forgotten or withdrawn",
-    "does not age": "of a kind that does not age",
-}
-TOLD_PLACES: dict[Place, str] = {
-    "mid": "to the tier mid",
-    "long": "to the tier long",
-    "archived": "into the archive",
-    "purged": "out of the views",
-}
 
 
 def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
@@ -69,7 +49,7 @@ def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[
         yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
 
 
-def say_lag(world: World, lag: int, what: str) -> None:
-    """Print on stderr that the views lack events, and what those do, unless an agent asks."""
-    if lag and world.door == "cli":
+def say_lag(lag: int, what: str) -> None:
+    """Print on stderr that the views lack events, and what those do."""
+    if lag:
         say(f"The views lack {many(lag, 'event')}, and what they {what}.", err=True)

@@ -1,4 +1,4 @@
-"""The tree of pages: draw, show, list and check it, and write, edit, move and link pages."""
+"""The tree of pages: draw, show and check it, and write, edit, move and link pages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from memtape.schemas.ids import ROOT
 from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
+from memtape.state.views.tree_pages import name_of
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import is_asked
 from memtape.tools.query.telling import redacted
@@ -155,16 +156,8 @@ def _end(it: PageEnd) -> str:
     return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
 
 
-def _list_lines(world: World, asked: Any, found: list[tree.ListedNode]) -> Iterator[str]:
-    for it in found:
-        below = f" ({it.children:,} below)" if it.children else ""
-        yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
-    if not found:
-        yield "No page yet: `memtape tree new` writes one."
-
-
 def _check_lines(world: World, asked: Any, found: list[TreeProblem]) -> Iterator[str]:
-    names = {it.id: it.name for it in tree.pages(world)}
+    names = {id: name_of(row) for id, row in tree.rows(world).items()}
     for problem in found[:SHOWN_PROBLEMS]:
         yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
         if (fix := problem.fix) is not None:
@@ -208,7 +201,6 @@ VERBS = (
             common=False,
         ),
     ),
-    Verb("tree list", tree.pages, lines=_list_lines, listed="pages"),
     Verb("tree check", tree.check, lines=_check_lines, listed="problems"),
     Verb(
         "tree new",

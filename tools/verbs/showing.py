@@ -13,25 +13,23 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, InvalidUse, MemtapeError, NotFound
+from memtape.schemas.errors import InvalidEvent, InvalidUse, MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
 from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
-from memtape.schemas.scopes import check_scope, partition_of, scopes_read
-from memtape.schemas.times import format_day, format_time, parse_time
+from memtape.schemas.scopes import check_scope, partition_of
+from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import query
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import printed_json, say
-from memtape.tools.query.plan import nowhere
 from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, said
-from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS, latest_lines, say_lag
+from memtape.tools.verbs.lines import latest_lines, say_lag
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import SummaryRow
-    from memtape.state.views.ages import Age
     from memtape.tools.query.as_of import Diff
     from memtape.tools.query.inspection import Explained, Opened, Whole
     from memtape.tools.query.looking import EdgeList
@@ -42,14 +40,6 @@ SOURCE_CHARS = 200
 DETAILS_BYTES = 3_000
 REASONS_BYTES = 9_000
 MAX_REASONS = MAX_WORDINGS = 20
-PARTS = {
-    "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
-    "access": "how often it was used or confirmed; nine times have all of 0.300",
-    "importance": "what somebody gave, or words such as deadline, risk and decision; at most 0.250",
-    "media": "0.070 with an image or the like, else 0.025",
-    "pinned": "0.300 where it is pinned",
-}
-"""The parts of retention, and a sentence for each."""
 Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
@@ -95,39 +85,11 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 
 
 def why(world: World, id: Id) -> Explained:
-    """Every event behind it, what hid or restored it, and how it has aged.
+    """Every event behind it, and what hid or restored it.
 
-    Returns no event of a purged memory, and no age of what is no memory or turn, as a summary. Raises
-    `NotFound`.
+    Raises `NotFound`.
     """
-    age = None
-    with suppress(NotFound):
-        age = age_of(world, id)
-    try:
-        return msgspec.structs.replace(world.read_of(id, query.inspection.explained), age=age)
-    except NotFound:
-        if age is None or not age.purged:
-            raise
-        return query.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
-
-
-def age_of(world: World, id: str) -> Age:
-    """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
-    from memtape.state.subjects.memories import unit_of
-    from memtape.state.views import ages
-    from memtape.tools.keep.states import partition_now
-
-    def of(name: str, id: str) -> Age:
-        for read in (it for it in scopes_read(name) if world.log.known(it, [id])):
-            state = partition_now(world.home, world.log, read)
-            scope = state.scopes.get(read)
-            capture = None if scope is None else scope.captures.get(id)
-            if scope is not None and capture is not None:
-                now = max(now_us(), state.clock or 0)
-                return ages.age_of(scope, unit_of(scope, capture), state.settings, now)
-        raise nowhere(name, id)
-
-    return world.ids.within(id, of)
+    return world.read_of(id, query.inspection.explained)
 
 
 def edges(
@@ -173,16 +135,13 @@ def _whole_lines(world: World, asked: Any, document: Whole) -> Iterator[str]:
 
 
 def _why_lines(world: World, asked: Any, explained: Explained) -> Iterator[str]:
-    age = explained.age
     yield f"Memory {explained.id} in {explained.scope}"
     for it in explained.events:
         similarity = f" {it.similarity:.2f}" if it.similarity else ""
         taken = f"  taken from {', '.join(it.event.refs)}" if it.event.refs else ""
         how = f"{it.part}: {it.how}{similarity}"
         yield f"{it.partition}/{it.offset}  {how}  {_event_line(it.event)}{taken}"
-    if age is None or not age.purged:  # What has left the views has no row that tells more.
-        yield from _hidden_lines(show(world, asked.id))
-    yield from () if age is None else _age_lines(age)
+    yield from _hidden_lines(show(world, asked.id))
 
 
 def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
@@ -244,43 +203,6 @@ def _summary_lines(opened: Opened, row: SummaryRow) -> Iterator[str]:
         yield f"  {format_time(source.at)}  {source.id}  {text}{marks}"
 
 
-def _age_lines(age: Age) -> Iterator[str]:
-    """Yield how one memory or turn has aged, a line each."""
-    if age.purged:
-        yield "It has left the views, and the log keeps it."
-    if age.archived_at is not None:
-        back = f"memtape archive --undo {age.id} --scope {age.scope}"
-        yield f"archived on {format_day(age.archived_at)} ({age.archived_why}); to bring it back: {back}"
-    if age.finished_at is not None:
-        back = f"memtape project finish --undo --scope {age.scope}"
-        yield f"archived with its project on {format_day(age.finished_at)}; to go on: {back}"
-    if age.total is None:
-        stays = TOLD_STAYS[age.stays] if age.stays is not None else "due"
-        yield f"tier {age.tier}; it does not move, since it is {stays}"
-        return
-    limit = "" if age.limit is None else f"; it may move on at {_share(age.limit)} or less"
-    yield f"tier {age.tier}, retention {_share(age.total)}{limit}"
-    for part, share in age.retention.items():
-        yield f"  {part:<10}  {_share(share)}  {PARTS[part]}"
-    if age.moves_to is not None and age.moves_at is not None:
-        place = TOLD_PLACES[age.moves_to]
-        if age.moves_at <= age.now:
-            yield f"moves {place} with others of its day or week, since it is due"
-        else:
-            day = format_day(age.moves_at)
-            yield f"moves {place} on {day} at the earliest, if nobody uses or says it"
-    elif age.stays is not None:
-        yield f"stays there: {TOLD_STAYS[age.stays]}"
-    for told in age.summaries:
-        span = "day" if told.level == 1 else "week"
-        yield f"summed up in {told.id}, of the {span} of {format_day(told.since)}"
-
-
-def _share(millionths: int) -> str:
-    """Return a share in thousandths, as `0.350`."""
-    return f"{millionths // 1_000_000}.{millionths % 1_000_000 // 1_000:03}"
-
-
 def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
     id = asked.id
     for edge in found.edges:
@@ -292,7 +214,7 @@ def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
         yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
         yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
-    say_lag(world, found.lag, "link")
+    say_lag(found.lag, "link")
 
 
 def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
@@ -488,17 +410,7 @@ VERBS = (
     Verb("show --whole", whole, lines=_whole_lines),
     Verb("show --why", why, lines=_why_lines),
     Verb("show --edges", edges, lines=_edge_lines),
-    Verb(
-        "show --around",
-        timeline,
-        lines=latest_lines,
-        listed="timeline",
-        tool=Offer(
-            "What was said and remembered around a memory or a time, in order.",
-            lambda world, asked, found: markdown.listed(found, world.scope, "in the order of time"),
-            common=False,
-        ),
-    ),
+    Verb("show --around", timeline, lines=latest_lines, listed="timeline"),
     Verb("log", read_log, lines=lambda world, asked, found: map(_slot, found), listed="events"),
     Verb("admin tail", tail, answers=LogSlot, at="home"),
     Verb("admin diff", diff, lines=_diff_lines),

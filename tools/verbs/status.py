@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from memtape.schemas.rows import PassMark, project_told
-from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.proposals import Proposal
 from memtape.tools import query
-from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
+from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.plan import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
-from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
+from memtape.tools.verb import Asks, AsOf, Output, Verb, said
 from memtape.tools.verbs.deciding import waiting_rules
 from memtape.tools.verbs.searching import recent
 
@@ -143,8 +142,7 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
-    for line in (*([OF_RUN] if stores_nothing() else []), *map(silence_by, state.paused)):
-        yield f"PAUSED        {line}"
+    yield from (f"PAUSED        {silence_by(pause)}" for pause in state.paused)
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
     spooled = many(state.spooled, "capture waits", "captures wait")
@@ -319,40 +317,8 @@ def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
         yield f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
 
 
-def _tell_status(world: World, asked: Any, state: Status) -> str:
-    """Count the rows of the project and of `global`; no other project is named, not even by its counts."""
-    scope, lines = world.scope, list[str]()
-    for name in dict.fromkeys((scope, GLOBAL)):
-        count = state.scopes.get(name)
-        there = "nothing yet" if count is None else held(count.memories, count.turns)
-        hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
-        lines.append(f"{name}: {there}{hidden}")
-        if count is not None and count.conflicts:
-            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-            lines.append(f"{waiting} in {name} for the user to settle; list_conflicts shows them")
-    if (life := state.lives.get(scope)) is not None:
-        lines += [lives_told([life]), project_told(life)]
-    lines.append("newer events wait to be folded; they are found all the same" if state.lag else "up to date")
-    lines.append(PROFILES[state.profile].told)
-    lines += [silence_by(it).told for it in state.paused if it.concerns(scope)]
-    lines += [*state.warnings, f"embedder: {state.embedder.effective}"]
-    if state.dead_letters:
-        lines.append("some events could not be read; for the user: `memtape status` names them")
-    return "\n".join(f"- {line}" for line in lines if line)
-
-
 VERBS = (
     Verb("overview", overview, shell=_overview_shell, at="folder"),
-    Verb(
-        "status",
-        status,
-        lines=_status_lines,
-        at="home",
-        tool=Offer(
-            "How much this project remembers, and whether everything is up to date.",
-            _tell_status,
-            common=False,
-        ),
-    ),
+    Verb("status", status, lines=_status_lines, at="home"),
     Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )

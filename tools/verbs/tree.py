@@ -103,16 +103,6 @@ class PageShown(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Version, ...]
 
 
-class ListedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A page in a list of all."""
-
-    name: str
-    id: str
-    title: str
-    summary: str
-    children: int
-
-
 class Written(msgspec.Struct, frozen=True, kw_only=True):
     """A change of a page: its id, slug, scope and version, and the number of diverged versions.
 
@@ -152,9 +142,9 @@ def draw(
 
     Raises `NotFound`.
     """
-    rows = _rows(world)
+    found = rows(world)
     top = root_id(world.scope) if page == ROOT else _named(world, page)[1].id
-    return drawn(world.scope, rows, top, depth, limit)
+    return drawn(world.scope, found, top, depth, limit)
 
 
 def show_page(
@@ -180,18 +170,6 @@ def show_page(
         references={ref: _told(scope, ref) for ref in row.refs},
         history=tuple(_history(scope, named)),
     )
-
-
-def pages(world: Writer) -> list[ListedNode]:
-    """List all pages of the project by their slugs.
-
-    memtape tree list --json
-    """
-    found = (
-        ListedNode(name=name_of(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
-        for it in _rows(world).values()
-    )
-    return sorted(found, key=lambda it: it.name)
 
 
 def new(world: Writer, asked: NewPageAsks) -> Written:
@@ -348,11 +326,11 @@ def check(world: Writer) -> list[TreeProblem]:
     return [] if scope is None else checking.check(scope)
 
 
-def _rows(world: Writer) -> dict[str, PageRow]:
+def rows(world: Writer) -> dict[str, PageRow]:
     """Return the rows of all pages that live, the root included, by id."""
     scope = state_of(world, world.scope)
-    rows = (page_row(scope, id) for id in tree_pages.page_ids(scope)) if scope is not None else ()
-    return {row.id: row for row in rows if row is not None}
+    found = (page_row(scope, id) for id in tree_pages.page_ids(scope)) if scope is not None else ()
+    return {row.id: row for row in found if row is not None}
 
 
 def _named(world: Writer, name: str) -> tuple[Scope, Page]:
@@ -425,7 +403,7 @@ def meant(scope: Scope, name: str) -> Page:
 
 def no_page(scope: str, name: str) -> NotFound:
     """Return the error of a name that no page has."""
-    hint = "`memtape tree list` has all; `memtape tree new` writes one."
+    hint = "`memtape tree` draws all; `memtape tree new` writes one."
     return NotFound(f"{scope} has no page {name[:80]}.", hint)
 
 

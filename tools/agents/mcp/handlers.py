@@ -1,7 +1,7 @@
-"""The requests of MCP clients and their answers: tools and prompts in the SDK's types.
+"""The requests of MCP clients and their answers: tools in the SDK's types.
 
-Each call is done in the client's project, given by its roots. Tools are defined in `tools`, prompts are the
-slash commands of `plugins`; `server` has the connections.
+Each call is done in the client's project, given by its roots. `doors.mcp` makes the tools, and `server` has
+the connections.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import mcp_types as types
 import msgspec
 import uuid_utils
 from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError
 
 from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.scopes import GLOBAL
@@ -29,10 +28,8 @@ from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import latest_of
-from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
@@ -48,8 +45,6 @@ AnswerT = TypeVar("AnswerT")
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
 DEFAULT_ACTOR = "mcp"
-SAID = "said"
-"""The one argument of a prompt."""
 NO_PROJECT = (
     "This server cannot tell which project you work in: your client names no root folder that is here. "
     "Nothing was read or stored. Start it for one project, as `memtape agents mcp --http 8642 --scope "
@@ -176,30 +171,6 @@ class Handlers:
         if isinstance(done, types.InputRequiredResult):
             return done
         return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(done))])
-
-    async def list_prompts(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        """List the slash commands as prompts."""
-        listed = [
-            types.Prompt(
-                name=name,
-                description=slash.about,
-                arguments=[types.PromptArgument(name=SAID, description=slash.argument, required=True)],
-            )
-            for name, slash in SLASH_COMMANDS.items()
-        ]
-        return types.ListPromptsResult(prompts=listed)
-
-    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return a slash command's instruction, within our tags: hosts keep prompts as the user's words."""
-        slash, said = SLASH_COMMANDS.get(params.name), (params.arguments or {}).get(SAID, "").strip()
-        if slash is None or not said:
-            known = f"There are {', '.join(SLASH_COMMANDS)}, each with {SAID!r}."
-            raise MCPError(types.INVALID_PARAMS, known)
-        text = bounded(wrap(slash.text.format(said=said)))
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(messages=[message])
 
     async def _call(
         self, ctx: Context, params: types.CallToolRequestParams

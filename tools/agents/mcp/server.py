@@ -1,4 +1,4 @@
-"""The MCP server: tools and prompts over stdio, for a session of the home's server, or over HTTP.
+"""The MCP server: tools over stdio, for a session of the home's server, or over HTTP.
 
 Only this file and `handlers` know the `mcp` SDK. LanceDB is imported in the background after the first
 answer, so that a server starts in about the SDK's own time. Many servers may work on one home at once.
@@ -58,7 +58,7 @@ TAKEN = b"taken\n"
 
 
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
-    """Return the SDK's server with our tools and prompts, as `Handlers` answers them."""
+    """Return the SDK's server with our tools, as `Handlers` answers them."""
     handlers = Handlers(memory, fallback)
     return Server(
         "memtape",
@@ -67,8 +67,6 @@ def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
     )
 
 

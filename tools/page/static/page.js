@@ -1,9 +1,6 @@
-// What the page does beyond forms and links: keys, sliders that answer at once, ticking all, and the live
-// log. Every view can be read without it.
+// What the page does beyond forms and links: keys, sliders that answer at once, and ticking all. Every view
+// can be read without it.
 "use strict";
-
-const LIVE_MS = 2000;
-const MOST_LINES = 200;
 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input:not([type=range]):not([type=checkbox]), select, textarea");
@@ -52,27 +49,3 @@ for (const button of document.querySelectorAll("button[data-all]")) {
   });
 }
 
-const feed = document.querySelector("[data-feed]");
-if (feed) {
-  let next = Number(feed.dataset.next);
-  const lines = document.querySelector("#lines tbody");
-  const look = async () => {
-    try {
-      if (!document.hidden) {
-        const answer = await fetch(`${feed.dataset.feed}&after=${next}`);
-        if (!answer.ok) throw new Error(String(answer.status));
-        const found = await answer.json();
-        next = found.next;
-        // The rows come from the same templates as the page's own, by which every text is escaped.
-        for (const row of found.rows) lines.insertAdjacentHTML("afterbegin", row);
-        while (lines.rows.length > MOST_LINES) lines.deleteRow(-1);
-        document.querySelector("#errors").innerHTML = found.errors;
-        feed.textContent = "Live.";
-      }
-    } catch (error) {
-      feed.textContent = "The page's server does not answer.";
-    }
-    setTimeout(look, LIVE_MS);
-  };
-  look();
-}
