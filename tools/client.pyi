@@ -203,7 +203,7 @@ class Client(World):
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
-        """Every event behind it, and what hid or restored it.
+        """Every event behind a memory or turn, and every hiding and restoring.
 
         id: The id of a memory or turn, or its first eight characters.
         """
@@ -387,7 +387,7 @@ class Client(World):
         yes: Do not ask.
         """
     def resume(self) -> ProjectChange:
-        """Go on with it: what was archived with it is found again."""
+        """Go on with a finished project: texts archived with the project are found again."""
     def verify(self, repair: bool = False) -> Verification:
         """Replay the log and compare it with the views, row by row and page by page.
 

@@ -203,7 +203,7 @@ def _help(summary: str, details: str, example: str) -> str:
 
 
 def _overview(ctx: click.Context) -> None:
-    """Without a command, say what this project remembers."""
+    """Without a command, print the overview of this project."""
     if ctx.invoked_subcommand is None:
         overview = main.get_command(ctx, "overview")
         assert overview is not None

@@ -411,19 +411,23 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
             keep &= ~turns | (own & ~is_one_of(number, not_sessions))
         # Of turns the columns tell all but tags and tiers, and most are turns.
         unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
-        unread = np.flatnonzero(keep & unread)
-        found.fetch(places[unread].tolist())
-        for n in unread.tolist():
-            keep[n] = passes(found.result(int(places[n])), filters)
+        _keep(found, places, keep, unread, lambda result: passes(result, filters))
         if valid_at is not None:
             keep &= ~turns | (at <= valid_at)
-            memories = np.flatnonzero(keep & ~turns)
-            found.fetch(places[memories].tolist())
-            for n in memories.tolist():
-                keep[n] = _held_at(found.result(int(places[n])), valid_at)
+            _keep(found, places, keep, ~turns, lambda result: _held_at(result, valid_at))
         return np.compress(keep, places)
 
     return among
+
+
+def _keep(
+    found: ScopeTexts, places: Ints, keep: Flags, asked: Flags, fits: Callable[[Result], bool]
+) -> None:  # fmt: skip
+    """Keep of the asked places those whose results fit; their rows are read at once."""
+    numbers = np.flatnonzero(keep & asked).tolist()
+    found.fetch(places[numbers].tolist())
+    for n in numbers:
+        keep[n] = fits(found.result(int(places[n])))
 
 
 def _passing(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> Flags:

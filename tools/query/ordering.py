@@ -232,8 +232,8 @@ def _ordered(
     """
     found = list[RankedResult]()
     for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
+        _fetch(ready.found, ranking.places, limit)
         if asked.repeats:
-            ready.found.fetch(ranking.places[:limit].tolist())
             hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
         else:
             hits = list(_best(ready, ranking, asked.query, limit, among))
@@ -358,7 +358,6 @@ def _best(
     whether found or not.
     """
     found = ready.found
-    _fetch(found, ranking.places, limit)
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
     said = said_of(found, ranking.places)

@@ -467,7 +467,7 @@ def finish(world: World, yes: Annotated[bool, said("Do not ask.")] = False) -> P
 
 
 def resume(world: World) -> ProjectChange:
-    """Go on with it: what was archived with it is found again."""
+    """Go on with a finished project: texts archived with the project are found again."""
     scope = _stands(world, "resume", "finish --undo")
     if scope.lifecycle.project.state == "active":
         raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")

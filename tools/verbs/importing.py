@@ -1,4 +1,4 @@
-"""Import other programs' history, once or as it grows."""
+"""Import the history of other programs, once or continually."""
 
 from __future__ import annotations
 

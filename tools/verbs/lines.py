@@ -50,6 +50,6 @@ def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[
 
 
 def say_lag(lag: int, what: str) -> None:
-    """Print on stderr that the views lack events, and what those do."""
+    """Print on stderr how many events the views lack, and their effect."""
     if lag:
         say(f"The views lack {many(lag, 'event')}, and what they {what}.", err=True)

@@ -85,7 +85,7 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 
 
 def why(world: World, id: Id) -> Explained:
-    """Every event behind it, and what hid or restored it.
+    """Every event behind a memory or turn, and every hiding and restoring.
 
     Raises `NotFound`.
     """
