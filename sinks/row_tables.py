@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from hashlib import blake2b
@@ -71,7 +71,7 @@ class RowTables:
     Lance, and `FileNotFoundError` for a version that was lost.
     """
 
-    def __init__(self, path: Path, named: typing.Callable[[], Mapping[str, int]]) -> None:
+    def __init__(self, path: Path, named: Callable[[], Mapping[str, int]]) -> None:
         self.path = path
         self.versions: dict[str, int] = {}
         """The version of each table that was written or looked at here."""
@@ -173,8 +173,8 @@ class RowTables:
         if (table := self.table(name)) is None:
             return {}
         found = table.to_table(columns=["key", "generation", "offset"], with_row_id=True)
-        columns = (found.column(it).to_pylist() for it in ("_rowid", "key", "generation", "offset"))
-        return {address: (key, generation, offset) for address, key, generation, offset in zip(*columns)}  # noqa: B905
+        columns = [found.column(it).to_pylist() for it in ("key", "generation", "offset")]
+        return dict(zip(found.column("_rowid").to_pylist(), zip(*columns, strict=True), strict=True))
 
     def check(self) -> None:
         """Read every table whole."""
