@@ -23,7 +23,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day crash soak soak-short mutants \
 	schemas docs screenshots bench-page lock clean
 
 help: ## List the targets.
@@ -109,11 +109,8 @@ soak-short: venv ## Run DRAW tests that have long versions, one case each, and n
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py -n auto --maxprocesses 4 \
 		$(SOAK_FLAGS)
 
-one-day: venv ## Take the stored day in, before and after, and write docs/one-day.md.
+one-day: venv ## Take the stored day in, before and after, and write the table of docs/quickstart.md.
 	$(BIN)/python examples/one_day/replay.py --page
-
-tree-page: venv ## Run the commands of docs/tree.md, and write what they print.
-	$(BIN)/python examples/tree/show.py
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

@@ -37,16 +37,18 @@ class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     """The embedder that is wanted here. Where an endpoint is and its key come by the environment."""
 
     choice: Choice = "auto"
-    """`auto` takes an endpoint that answers, else a local model that is at hand, else the floor."""
+    """`http`, `local`, `floor`, or `auto`: an endpoint that answers, else a local model, else the floor.
+    `MEMTAPE_EMBEDDER` overrides it.
+    """
 
     model: str = MINILM
     """The local model: a name of the Hugging Face hub, `sentence-transformers/` by default, or a folder."""
 
     download: bool = False
-    """Whether a local model that is not at hand may be downloaded."""
+    """A missing local model is downloaded without asking."""
 
     texts_per_s: Annotated[int, Meta(ge=0)] = 0
-    """How many texts a second are embedded at most; 0 for as many as there can be."""
+    """Most texts that are embedded in a second; 0 for no limit."""
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):

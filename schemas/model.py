@@ -27,31 +27,30 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """The wanted model: an endpoint or a command; none if both are empty. A key is in no file."""
 
     url: str = ""
-    """The base of an OpenAI-compatible API (`http://127.0.0.1:11434/v1`)."""
+    """An OpenAI-compatible endpoint (`http://127.0.0.1:11434/v1`). `MEMTAPE_MODEL_URL` overrides it."""
 
     model: str = ""
     """The model's name at the endpoint; for a command the name that signs its statements."""
 
     command: str = ""
-    """A command as in a shell, without one: it reads a prompt on stdin and writes the answer to stdout."""
-
-    calls_per_day: Most = 200
-    """Maximum calls of models in a day of UTC, for all steps. 0 allows none."""
-
-    characters_per_day: Most = 1_000_000
-    """Maximum characters to and from models in a day: a question beyond the rest is not asked.
-
-    That is about 250,000 tokens. Characters are counted, since not every model reports its tokens.
+    """Instead of an endpoint, a command that reads a prompt on stdin and writes the answer to stdout.
+    `MEMTAPE_MODEL_COMMAND` overrides it.
     """
 
+    calls_per_day: Most = 200
+    """Most calls of all models in a day of UTC; 0 allows none."""
+
+    characters_per_day: Most = 1_000_000
+    """Most characters of prompts and answers in a day, about 250,000 tokens."""
+
     extract: StepOptions = StepOptions()
-    """The model for facts in talk, if different."""
+    """Another model that takes facts from talk."""
 
     consolidate: StepOptions = StepOptions()
-    """The model for decisions about similar memories, if different."""
+    """Another model that brings alike memories together."""
 
     recall: StepOptions = StepOptions()
-    """The model for deep searches, if different."""
+    """Another model that is asked in deep searches."""
 
     def of(self, step: Step) -> StepOptions:
         """Return the options of one step."""

@@ -50,28 +50,28 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Number of refolds: when it grows, every text is judged again under the settings beside it."""
 
     lifecycle: bool = True
-    """Whether texts age by tiers, summaries and the archive; if false nothing moves."""
+    """Texts age. Archiving by hand always works."""
 
     mid_after_days: Annotated[int, Meta(ge=0, le=36_500)] = 7
-    """How old a text is before it moves from the tier `short` to `mid`."""
+    """Days after the end of its day until a text may move from `short` to `mid`."""
 
     long_after_days: Annotated[int, Meta(ge=0, le=36_500)] = 90
-    """How old a text is before it moves from the tier `mid` to `long`."""
+    """Days after the end of its week until a text may move from `mid` to `long`."""
 
     mid_retention_hundredths: Annotated[int, Meta(ge=0, le=100)] = 65
-    """The retention up to which a text of the tier `short` moves on."""
+    """The retention up to which a text in `short` moves."""
 
     long_retention_hundredths: Annotated[int, Meta(ge=0, le=100)] = 45
-    """The retention up to which a text of the tier `mid` moves on."""
+    """The retention up to which a text in `mid` moves."""
 
     archive_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 365
-    """How old a text of the tier `long` that was never recalled is before it is archived; -1 for never."""
+    """Days until an unused text in `long` is archived; -1 for never."""
 
     dormant_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 90
-    """How long nothing has happened in a project before it is dormant; -1 for never."""
+    """Days without events until a project is dormant; -1 for never."""
 
     purge_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 30
-    """How long something has been archived, or dormant, before it leaves the views too; -1 for never."""
+    """Days until the rows of what is archived or dormant leave the views; -1 for never."""
 
     retrievers: dict[Annotated[str, Meta(max_length=MAX_NAME_CHARS)], State] = {}
     """The states of retrievers by name; the ordinary search is active, and unnamed ones are off."""

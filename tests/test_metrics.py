@@ -186,9 +186,9 @@ def expressions() -> Iterator[tuple[str, str]]:
     for group in yaml.safe_load((ROOT / "docker" / "alerts.yaml").read_text())["groups"]:
         for rule in group["rules"]:
             yield f"alert {rule['alert']}", rule["expr"]
-    rates = (ROOT / "docs" / "metrics.md").read_text().partition("Useful rates")[2]
+    rates = (ROOT / "docs" / "operations.md").read_text().partition("Useful rates")[2].partition("##")[0]
     for expression in re.findall(r"`(.+)`", rates):
-        yield "docs/metrics.md", expression
+        yield "docs/operations.md", expression
 
 
 @pytest.mark.parametrize(("where", "expression"), list(expressions()))

@@ -1,21 +1,28 @@
-"""Writes the parts of `docs/` that follow from the code: commands, Python client, metrics (`make docs`).
+"""Writes the parts of `docs/` that follow from the code: commands, settings, client, metrics (`make docs`).
 
 A part stands between two marks of its page. People write the rest, and nothing here changes it.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
+from memtape.schemas.model import StepOptions
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.settings import LocalSettings
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
+from memtape.tools.keep.log_settings import KEYS
 from memtape.tools.measure.metrics import METRICS
 from memtape.tools.table import METHODS, TITLES, VERBS
 from memtape.tools.verb import Verb, fields_of
@@ -133,14 +140,57 @@ def metrics() -> str:
     return "\n".join(rows) + "\n"
 
 
-PARTS: dict[str, Callable[[], str]] = {"cli.md": commands, "python.md": client, "metrics.md": metrics}
-"""The written part of each page."""
+def settings() -> str:
+    """Return the table of `settings.toml`."""
+    return _table(_settings(LocalSettings))
+
+
+def settings_of_aging() -> str:
+    """Return the table of the log's settings by which texts age."""
+    return _table((key, default, about) for key, default, about in _settings(Settings) if key in KEYS)
+
+
+def _settings(struct: type[msgspec.Struct], before: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the key, the default and the text of each setting, those of tables under `table.key`."""
+    (made,) = ast.parse(inspect.getsource(struct)).body
+    assert isinstance(made, ast.ClassDef)
+    about = {
+        field.target.id: " ".join(text.value.value.split())
+        for field, text in pairwise(made.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
+    for field in msgspec.structs.fields(struct):
+        key = before + field.name
+        if isinstance(field.default, StepOptions):
+            yield f"{key}.model", '`""`', about[field.name]
+            yield f"{key}.command", '`""`', "Or a command for that."
+        elif isinstance(field.default, msgspec.Struct):
+            yield from _settings(type(field.default), f"{key}.")
+        elif field.default is not msgspec.NODEFAULT:
+            default = "none" if field.default is None else f"`{msgspec.json.encode(field.default).decode()}`"
+            yield key, default, about[field.name]
+
+
+def _table(rows: Iterable[tuple[str, str, str]]) -> str:
+    head = ["| key | default | what it does |", "| --- | --- | --- |"]
+    return "\n".join([*head, *(f"| `{key}` | {default} | {about} |" for key, default, about in rows)]) + "\n"
+
+
+PARTS: dict[str, tuple[Callable[[], str], ...]] = {
+    "cli.md": (settings, settings_of_aging, commands),
+    "python.md": (client,),
+    "operations.md": (metrics,),
+}
+"""The written parts of each page, in the order of the page."""
 
 
 def page(name: str) -> str:
-    """Return the text of a page with its part as the code has it now."""
-    before, _, rest = (DOCS / name).read_text().partition(BEGIN)
-    return before + BEGIN + PARTS[name]() + END + rest.partition(END)[2]
+    """Return the text of a page with its parts as the code has them now."""
+    made, *rest = (DOCS / name).read_text().split(BEGIN)
+    for part, after in zip(PARTS[name], rest, strict=True):
+        made += BEGIN + part() + END + after.partition(END)[2]
+    return made
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
 """One day before and after: what comes of stored transcripts.
 
 Run `python examples/one_day/replay.py`. Before is talk alone, with `extract = false`. After is what Memtape
-does unasked, with the pages of `docs/` too. The clock stands an hour after the day's last word, so that every
-day says the same. `--page` writes what was measured into `docs/one-day.md`.
+does unasked. The clock stands an hour after the day's last word, so that every day says the same. `--page`
+writes what was measured into `docs/quickstart.md`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -38,10 +36,9 @@ ROOT = DAY.parent.parent
 TOKENS_OF_A_START = "tokens of a start (at most 2,000; four characters count as one)"
 LINK = re.compile(r" \[[0-9a-f-]{13}\]\(memories/\S+\)$", re.MULTILINE)
 """What a line of `MEMORY.md` ends with."""
-PAGE = ROOT / "docs" / "one-day.md"
+PAGE = ROOT / "docs" / "quickstart.md"
 SCOPE = "project:memtape"
-HOSTS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
-SOURCES = {"claude": "claude-code", "codex": "codex", "gemini": "gemini"}
+HOSTS = ("claude", "codex", "gemini")
 BUDGET_TOKENS = 2_000
 KINDS = ("decision", "preference", "instruction", "correction", "fact", "task")
 BEGIN, END = "<!-- measured -->", "<!-- end of what is measured -->"
@@ -58,26 +55,13 @@ class Label(NamedTuple):
     said: str
 
 
-class Fact(NamedTuple):
-    """What the rule took of a turn; `label` is what it took it for, and `meant` the labels that it meets."""
-
-    host: str
-    text: str
-    label: str
-    origin: str
-    said: str
-    meant: tuple[Label, ...]
-
-
 class Run(NamedTuple):
-    """What a home holds and tells after the day."""
+    """What a home holds and tells after the day; `facts` has the labels that each fact meets."""
 
     start: str
     vault: str
-    facts: list[Fact]
-    captured: Counter[str]
-    model_calls: int
-    model_tokens: int
+    turns: int
+    facts: list[list[Label]]
 
     @property
     def start_tokens(self) -> int:
@@ -114,18 +98,12 @@ def rows() -> list[dict[str, Any]]:
     return [json.loads(line) for host in HOSTS for line in (DAY / f"{host}.jsonl").read_text().splitlines()]
 
 
-def play(folder: Path, *, extract: bool, documents: bool) -> Run:
+def play(folder: Path, *, extract: bool) -> Run:
     """Take the day into a home of its own below `folder`."""
-    home, docs = folder / "home", folder / "docs"
+    home = folder / "home"
     home.mkdir(parents=True)
     (home / "settings.toml").write_text(f"extract = {str(extract).lower()}\n")
     sources = [str(DAY / f"{host}.jsonl") for host in HOSTS]
-    if documents:
-        # What the page says is not among what is measured.
-        shutil.copytree(PAGE.parent, docs, ignore=shutil.ignore_patterns(PAGE.name, "*.svg"))
-        for page in docs.iterdir():
-            os.utime(page, (day_end_us() // 10**6 - 86_400,) * 2)
-        sources.append(str(docs))
     for words in (["import", "--scope", SCOPE, *sources], ["run", "--once"]):
         run_command(home, *words)
     with Client(home, scope=SCOPE) as client:
@@ -133,8 +111,8 @@ def play(folder: Path, *, extract: bool, documents: bool) -> Run:
         events = [event for event in events_of(client) if isinstance(event.body, Captured)]
         # Nobody wrote in the zone of the page; links differ with every run.
         vault = LINK.sub("", Vault(Home(home)).read(SCOPE)["MEMORY.md"].decode())
-    model = json.loads(run_command(home, "status", "--json"))["model"]
-    return Run(start.text, vault, facts_of(events), counted(events), *asked_of(model))
+    turns = sum(event.body.kind == "turn" for event in events if isinstance(event.body, Captured))
+    return Run(start.text, vault, turns, facts_of(events))
 
 
 def run_command(home: Path, *words: str) -> str:
@@ -153,32 +131,14 @@ def events_of(client: Client) -> list[Event]:
     return [event for slot in slots if (event := event_of(slot.payload)) is not None]
 
 
-def asked_of(model: dict[str, Any]) -> tuple[int, int]:
-    """Return how often models were asked, and the tokens of that, from `status`."""
-    return model["total"]["calls"], model["total"]["tokens"]
-
-
-def counted(events: list[Event]) -> Counter[str]:
-    return Counter(
-        "stated" if STATED_TAG in event.body.tags else event.body.kind
-        for event in events
-        if isinstance(event.body, Captured)
-    )
-
-
-def facts_of(events: list[Event]) -> list[Fact]:
-    """Return what was taken from turns, each with the labels that it meets, in the order of what was said."""
-    turns = {event.id: event for event in events}
-    wanted = labels()
-    found = []
-    for event in sorted(events, key=lambda event: (event.at, event.id)):
-        if not isinstance(event.body, Captured) or STATED_TAG not in event.body.tags:
-            continue
-        turn = turns[event.refs[0]].body
-        assert isinstance(turn, Captured)
-        meant = tuple(label for label in wanted if meets(event.body.text, turn.text, label))
-        host = next(host for host, name in SOURCES.items() if name == turn.source)
-        found.append(Fact(host, event.body.text, event.body.tags[1], event.actor.origin, turn.text, meant))
+def facts_of(events: list[Event]) -> list[list[Label]]:
+    """Return the labels that each fact taken from a turn meets."""
+    turns, wanted, found = {event.id: event for event in events}, labels(), []
+    for event in events:
+        if isinstance(event.body, Captured) and STATED_TAG in event.body.tags:
+            turn = turns[event.refs[0]].body
+            assert isinstance(turn, Captured)
+            found.append([label for label in wanted if meets(event.body.text, turn.text, label)])
     return found
 
 
@@ -200,13 +160,14 @@ def says(text: str, words: str) -> bool:
     return words.lower() in DATE_ADDED.sub("", text.replace("\\", "")).lower()
 
 
-def figures(before: Run, after: Run) -> Iterator[str]:
-    """Yield a table of both runs."""
-    turned = changes()
+def page(before: Run, after: Run) -> str:
+    """Return the table of both runs."""
+    turned, wanted = changes(), len(labels())
     rows: list[tuple[str, Callable[[Run], object]]] = [
-        ("turns on the log", lambda run: run.captured["turn"]),
-        ("parts of documents on the log", lambda run: f"{run.captured['document']} parts"),
-        ("facts taken from turns", lambda run: run.captured["stated"]),
+        ("turns on the log", lambda run: run.turns),
+        ("facts taken from turns", lambda run: len(run.facts)),
+        ("… which the reader wanted", lambda run: sum(map(bool, run.facts))),
+        ("sentences that the reader wanted and that became facts", lambda run: f"{met(run)} of {wanted}"),
         (TOKENS_OF_A_START, lambda run: f"{run.start_tokens:,}"),
         ("texts in a start", lambda run: len(items(run.start))),
         ("texts in `MEMORY.md`", lambda run: len(items(run.vault))),
@@ -214,10 +175,14 @@ def figures(before: Run, after: Run) -> Iterator[str]:
         ("… and what no longer holds", lambda run: part(run.start, turned, "was")),
         ("changes of mind of which `MEMORY.md` says what holds", lambda run: part(run.vault, turned, "is")),
         ("… and what no longer holds", lambda run: part(run.vault, turned, "was")),
-        ("calls of a model", lambda run: run.model_calls),
-        ("tokens of a model", lambda run: run.model_tokens),
     ]
-    yield from table(("", "before", "after"), [(name, said(before), said(after)) for name, said in rows])
+    head = ["| | before | after |", "| --- | ---: | ---: |"]
+    return "\n".join([*head, *(f"| {name} | {said(before)} | {said(after)} |" for name, said in rows)])
+
+
+def met(run: Run) -> int:
+    """Return how many labels the facts meet."""
+    return len(dict.fromkeys(label for labels in run.facts for label in labels))
 
 
 def items(text: str) -> list[str]:
@@ -229,116 +194,6 @@ def part(text: str, turned: list[dict[str, str]], when: str) -> str:
     return f"{sum(says(text, change[when]) for change in turned)} of {len(turned)}"
 
 
-def judged(run: Run) -> Iterator[str]:
-    """Yield the tables of facts against labels, by host and by kind of label."""
-    wanted = labels()
-    met = met_by(run)
-    lines: list[tuple[object, ...]] = []
-    for name, chosen in (*((name, (host,)) for host, name in HOSTS.items()), ("all", tuple(HOSTS))):
-        taken = [fact for fact in run.facts if fact.host in chosen]
-        right = sum(bool(fact.meant) for fact in taken)
-        asked = [label for label in wanted if label.host in chosen]
-        lines.append(
-            (name, len(asked), sum(label in met for label in asked), len(taken), right, len(taken) - right)
-        )
-    yield from table(("", "wanted", "of these kept", "taken", "right", "not wanted"), lines)
-    yield ""
-    by_kind = [(kind, [label for label in wanted if label.kind == kind]) for kind in KINDS]
-    yield from table(
-        ("wanted as", "wanted", "kept", "kept as the same kind"),
-        [
-            (
-                kind,
-                len(asked),
-                sum(label in met for label in asked),
-                sum(met.get(one) == kind for one in asked),
-            )
-            for kind, asked in by_kind
-        ],
-    )
-
-
-def met_by(run: Run) -> dict[Label, str]:
-    """Return the labels that facts meet, each with what a fact was taken for."""
-    return {label: fact.label for fact in run.facts for label in fact.meant}
-
-
-def told_live() -> Iterator[str]:
-    """Yield the table of what hooks told the hosts during the day, as `tests/one_day_making.py` counted."""
-    live = json.loads((DAY / "given.json").read_text())
-    head = ("", "prompts", "starts told", "tokens of these", "prompts given memories", "tokens of these")
-    lines = []
-    for host, name in HOSTS.items():
-        told = live[host]
-        starts, offers = tokens(told["start_chars"]), tokens(told["offer_chars"])
-        lines.append((name, told["prompts"], told["starts"], starts, told["offers"], offers))
-    yield from table(head, lines)
-    yield ""
-    turns, added = live["all"]["turns"], live["all"]["added"]
-    yield f"Hooks captured {turns} turns, and an import of the transcripts then added {added}."
-
-
-def tokens(chars: int) -> str:
-    """Return how many tokens so many characters count as."""
-    return f"{-(-chars // 4):,}"
-
-
-def page(before: Run, after: Run) -> str:
-    """Return the part of the page that is made from what was measured."""
-    unwanted = [fact for fact in after.facts if not fact.meant]
-    lines = [
-        "## Result",
-        "",
-        *figures(before, after),
-        "",
-        "Told by hooks while the day was played. Each prompt was a run of its own, which counts as a start:",
-        "",
-        *told_live(),
-        "",
-        "## Facts",
-        "",
-        *judged(after),
-        "",
-        "Taken, and not wanted:",
-        "",
-        *fenced(f"{fact.label}, by {fact.origin}: {fact.text}" for fact in unwanted),
-        "",
-        "## Changes of mind",
-        "",
-        *table(
-            ("", "no longer holds", "holds", "a start says", "`MEMORY.md` says"),
-            [
-                (
-                    change["what"],
-                    change["was"],
-                    change["is"],
-                    told(after.start, change),
-                    told(after.vault, change),
-                )
-                for change in changes()
-            ],
-        ),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def told(text: str, change: dict[str, str]) -> str:
-    """Say which sides of a change of mind a text has."""
-    old, new = says(text, change["was"]), says(text, change["is"])
-    return "both" if old and new else "what holds" if new else "what no longer holds" if old else "neither"
-
-
-def fenced(lines: Iterable[str]) -> list[str]:
-    """Return lines as a block of text; tildes, since talk has backticks."""
-    return ["~~~text", *(" ".join(line.split()) if line.strip() else "" for line in lines), "~~~"]
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str]:
-    """Return a table of Markdown, its first column to the left."""
-    ruled = [head, ("---", *("---:" for _ in head[1:])), *rows]
-    return [f"| {' | '.join(map(str, cells))} |" for cells in ruled]
-
-
 def measured() -> str:
     """Play the day before and after, with the clock at its end, and return what the page is to say."""
     now_us = day_end_us()
@@ -346,8 +201,8 @@ def measured() -> str:
         tempfile.TemporaryDirectory(prefix="memtape-day-") as folder,
         patch("time.time_ns", lambda: now_us * 1_000),
     ):
-        before = play(Path(folder) / "before", extract=False, documents=False)
-        after = play(Path(folder) / "after", extract=True, documents=True)
+        before = play(Path(folder) / "before", extract=False)
+        after = play(Path(folder) / "after", extract=True)
     return page(before, after)
 
 
@@ -356,12 +211,12 @@ def with_measured(text: str, said: str) -> str:
     head, begin, rest = text.partition(BEGIN)
     if not begin or END not in rest:
         raise ValueError(f"The page lacks {BEGIN} or {END}.")
-    return f"{head}{begin}\n\n{said}\n{END}{rest.partition(END)[2]}"
+    return f"{head}{begin}\n{said}\n{END}{rest.partition(END)[2]}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", action="store_true", help="Write what was measured into docs/one-day.md.")
+    parser.add_argument("--page", action="store_true", help="Write the table into docs/quickstart.md.")
     said = measured()
     if parser.parse_args().page:
         PAGE.write_text(with_measured(PAGE.read_text(), said))

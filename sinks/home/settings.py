@@ -20,29 +20,35 @@ CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`catch_up`: whether a search with views behind the log starts a projector in the background.
-
-    `extract`: whether statements of turns are captured by rule.
-    `consolidate`: whether similar memories are consolidated in the background.
-    `denied_paths`: globs of files that are not captured, besides those of `rules.toml`.
-    `prompt_recall`: whether a hook adds a prompt's few sure memories.
-    `every_tool`: whether agents get every tool with all its arguments, and not only those used often.
-    `shown`: whether hosts show a person how much of the memory an agent was given.
-    `log`: the URL of the home's log, if not the embedded one; `$MEMTAPE_LOG` precedes it.
-    `profile`: the profile of captures here (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` precedes it.
-    `embedder`: the wanted embedder; `$MEMTAPE_EMBEDDER` precedes its choice.
-    `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` precede it.
-    """
+    """The settings of a machine, each with its default; an environment variable precedes the file."""
 
     catch_up: bool = True
+    """A search that finds the views behind the log starts `memtape run --once` in the background."""
+
     extract: bool = True
+    """Statements of turns become facts by rule."""
+
     consolidate: bool = True
+    """Memories that are alike are brought together once a day."""
+
     denied_paths: tuple[str, ...] = ()
+    """Globs of files that are never captured or imported, besides keys, `.env` and credentials."""
+
     prompt_recall: bool = True
+    """A hook puts the few memories that a prompt surely needs before the prompt."""
+
     shown: bool = True
+    """The agent's terminal shows how much the agent was given."""
+
     every_tool: bool = False
+    """Agents are told of all tools and arguments, in about 1,700 tokens."""
+
     log: str | None = None
+    """The URL of a log on Kafka (`kafka://host:port/topic`). `MEMTAPE_LOG` overrides it."""
+
     profile: str = PROD
+    """The [profile](#profiles). `MEMTAPE_PROFILE` and `--profile` override it."""
+
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()
 

@@ -1,13 +1,13 @@
-"""A deep search: up to three looks at some scopes, two without a model, each of which gives the next query.
+"""A deep search: up to three looks at some scopes, each of which gives the query of the next.
 
-A look takes the steps of `STEPS` in order. A judge decides what three of them keep: `RULES`, or a model. The
-search ends when nothing new is asked. Nothing here reads a clock or asks a model: both are handed in. Each
-scope is ranked by its own texts alone. The rules about words are for English.
+A look takes the steps of `STEPS` in order. A judge decides what three of them keep: `judge_by_rule`, or a
+model. By rule a search looks once more for the members of the kinds that the question names. Nothing here
+reads a clock or asks a model: both are handed in. Each scope is ranked by its own texts alone. The rule about
+kinds is for English.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -16,16 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from memtape.schemas.events import DeepStep, Failure, Traced
-from memtape.schemas.lanes import MOST_LOOKS, Lane
-from memtape.schemas.patterns import lazy
-from memtape.state.index.entries import ENDS_ASKING
-from memtape.state.index.parts import Ints
-from memtape.state.index.sorted_values import stands
-from memtape.state.index.texts import NOBODY
+from memtape.schemas.lanes import MOST_LOOKS
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
-from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Scale
-from memtape.state.ranking.yielding import LEAST_STEP, just_said
+from memtape.state.ranking.ranker import Corpus, Ranking
 from memtape.state.text.lexicon import lines_of, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
@@ -33,27 +27,12 @@ from memtape.state.text.terms import ENGLISH, terms
 LOOKED_AT, GATED, MOST_TRACED = 50, 10, 1_000
 """How many of the best of each look are looked at, unless more are wanted; how many the gate judges; how many
 ids a traced step has."""
-READY = 0.9
-"""Share of a question's weight at which a search ends."""
 HOPS = 2
-BESIDE, LINKED = 0.5, 1.0
-"""The weights of the ways from a turn to its neighbours, and from a page along its links."""
-WEIGHTS = (1.0, 1.0, 0.05)
-"""What each look counts; a third, which only a model asks for, hardly does more than part equals."""
-OF_KIND = 0.12
-"""The share of the best score added to texts with a member, in their own words, of a kind asked for."""
-FINDING: tuple[Lane, ...] = ("sparse", "dense")
-"""The lanes that find texts; all others move or lend."""
-BY_RULE = "rules"
+OF_KIND = 0.24
+"""The weight of holding a member of a kind asked for, where each look weighs 1."""
 
-_WHERE_SAID = lazy(
-    r"\b(?:across|in|during|over|throughout|from)\s+(?:all\s+)?(?:of\s+)?(?:my|our|the|these|all|your|different)\s+"
-    r"(?:sessions?|conversations?|chats?|questions?|requests?|messages?|discussions?)\b",
-    re.IGNORECASE,
-)
 _OF_ASKING = word_list("words of asking")
 """Words that say how something is asked for, or how many are wanted, and stand in few answers."""
-_WORD = lazy(r"[^\W_][\w'’-]*")
 
 
 class Spot(NamedTuple):
@@ -63,16 +42,16 @@ class Spot(NamedTuple):
     place: int
 
 
-Edges = list[tuple[Spot, float]]
-"""Neighbours of a text, each with a weight from 0 to 1."""
+Weighed = list[tuple[int, float]]
+"""Places of a scope, each with a weight from 0 to 1."""
 
 
 class Field(NamedTuple):
     """One scope: its texts, the ranking of a question among them, and the allowed ones.
 
-    `now` is that of ranking, `session` the asker's. `text_of` gives the text of a place, `id_of` its id,
-    empty for a summary. `walk` gives the pages to which a walk down the tree comes for a query, each with its
-    share of the query; `links` the texts to which the edges of a page lead. `follows` says to follow edges.
+    `text_of` gives the text of a place, `id_of` its id, empty for a summary. `now` is that of ranking. `walk`
+    gives the pages to which a walk down the tree comes for a query, each with its share of the query. `near`
+    gives the texts to which the edges of a text lead, the strongest first.
     """
 
     corpus: Corpus
@@ -81,10 +60,8 @@ class Field(NamedTuple):
     text_of: Callable[[int], str]
     id_of: Callable[[int], str]
     now: int
-    session: str | None
-    walk: Callable[[str], list[tuple[int, float]]] = lambda query: []
-    links: Callable[[int], list[int]] = lambda place: []
-    follows: bool = True
+    walk: Callable[[str], Weighed]
+    near: Callable[[int], Weighed]
 
 
 class StepDecision(NamedTuple):
@@ -95,13 +72,13 @@ class StepDecision(NamedTuple):
 
     kept: Sequence[Spot]
     query: str = ""
-    by: str = BY_RULE
+    by: str = "rules"
     cost: int = 0
     failure: Failure = ""
 
 
-Judge = Mapping[DeepStep, Callable[["DeepSearch", Sequence[Spot]], StepDecision]]
-"""The decisions of the steps `filter`, `walk` and `gate` about the texts given to each."""
+Judge = Callable[[DeepStep, "DeepSearch", Sequence[Spot]], StepDecision]
+"""Decides the step `filter`, `walk` or `gate` of a search about some texts."""
 
 
 class DeepSearch:
@@ -129,7 +106,9 @@ class DeepSearch:
         scores = {}
         for hit in hits:
             spot = Spot(scope, hit.place)
-            self.hits.setdefault(spot, hit._replace(look=self.look))
+            # The parts of a hit add up to the relevance of the first look alone.
+            parts = hit.parts if self.look == 1 else {}
+            self.hits.setdefault(spot, hit._replace(look=self.look, parts=parts))
             scores[spot] = hit.score
         return scores
 
@@ -138,48 +117,28 @@ class DeepSearch:
         reached = dict[Spot, float]()
         for scope, field in enumerate(self.fields):
             shares = {spot.place: share for spot, share in relevance.items() if spot.scope == scope}
-            if shares:
-                reached |= self.note(scope, field.corpus.lent(shares, _unsaid(field), field.now).hits)
+            reached |= self.note(scope, field.corpus.lent(shares, field.among, field.now).hits)
         self.lent |= {spot: max(self.lent.get(spot, 0.0), score) for spot, score in reached.items()}
         return sorted(reached, key=lambda spot: -reached[spot])
 
-    def weights(self, question: str) -> dict[str, float]:
-        """Return the share of a question's weight in each of its terms, by the first scope with any text."""
-        field = next((field for field in self.fields if field.corpus.texts.count), self.fields[0])
-        return field.corpus.weights(question)
-
-    def holding(self, asked: Iterable[str], spots: Iterable[Spot]) -> dict[Spot, dict[str, None]]:
-        """Return which of some terms each of some texts holds in its own words."""
-        held: dict[Spot, dict[str, None]] = {spot: {} for spot in spots}
+    def of_kind(self) -> list[Spot]:
+        """Return the texts of the looks that hold, in their own words, a member of a kind asked for."""
+        members = dict.fromkeys(terms(" ".join(members_asked(self.question)), ENGLISH), 1.0)
+        seen, found = dict.fromkeys(spot for look in self.looks for spot in look), list[Spot]()
         for scope, field in enumerate(self.fields):
-            own = [spot for spot in held if spot.scope == scope]
-            places = np.array([spot.place for spot in own], np.int64)
-            for term in asked if own else ():
-                for n in np.flatnonzero(stands(field.corpus.texts.found(term).rows, places)).tolist():
-                    held[own[n]][term] = None
-        return held
-
-    def text(self, spot: Spot) -> str:
-        """Return the whole text of a spot."""
-        return self.fields[spot.scope].text_of(spot.place)
+            spots = [spot for spot in seen if spot.scope == scope]
+            shares = field.corpus.shares(members, np.array([spot.place for spot in spots], np.int64))
+            found += [spot for spot, share in zip(spots, shares, strict=True) if share]
+        return found
 
     def ordered(self) -> list[Ranking]:
-        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each.
-
-        The parts of a hit add up to the relevance of the first look alone.
-        """
+        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each."""
         made = list[Ranking]()
         for scope, ranking in enumerate(self.rankings):
-            hits = list[Hit]()
-            for spot, score in self.found.items():
-                if spot.scope == scope:
-                    hit = self.hits[spot]
-                    looked = score / hit.score if hit.score else 1.0
-                    parts = hit.parts if hit.look == 1 else {}
-                    hits.append(hit._replace(score=score, looked=looked, parts=parts))
+            own = [(self.hits[spot], score) for spot, score in self.found.items() if spot.scope == scope]
+            hits = [hit._replace(score=new, looked=new / (hit.score or 1)) for hit, new in own]
             places = np.array([hit.place for hit in hits], np.int64)
-            scale = ranking.scale if hits else Scale(0, 1, 1)
-            made.append(Ranking(ranking.counts, places, hits.__getitem__, scale))
+            made.append(ranking._replace(places=places, hit=hits.__getitem__))
         return made
 
 
@@ -209,11 +168,11 @@ def deepened(
     return search
 
 
-Step = Callable[[DeepSearch], tuple[int, Sequence[Spot], StepDecision]]
-"""Takes a step; returns how many texts it was given, those that it dropped, and the decision."""
+StepResult = tuple[int, Sequence[Spot], StepDecision]
+"""The number of texts given to a step, the texts that the step dropped, and the decision."""
 
 
-def _scout(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
+def _scout(search: DeepSearch) -> StepResult:
     """Look for the query in all scopes."""
     rankings = [field.rank(search.query) for field in search.fields]
     search.rankings = search.rankings or rankings
@@ -225,78 +184,68 @@ def _scout(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
     return len(best), (), StepDecision(best, search.query)
 
 
-def _filter(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
-    """Drop what has nothing to do with the question."""
-    seen = search.looks[-1]
-    told = search.judge["filter"](search, list(seen)) if seen else StepDecision(())
-    search.looks[-1] = {spot: seen[spot] for spot in seen if spot in dict.fromkeys(told.kept)}
-    return len(seen), [spot for spot in seen if spot not in search.looks[-1]], told
+def _drop(search: DeepSearch, step: DeepStep, spots: Sequence[Spot]) -> StepResult:
+    """Ask the judge about some texts, and drop for good all that the judge does not keep."""
+    told = search.judge(step, search, spots)
+    kept = dict.fromkeys(told.kept)
+    dropped = [spot for spot in spots if spot not in kept]
+    search.dropped |= dict.fromkeys(dropped)
+    return len(spots), dropped, told
 
 
-def _walk(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
+def _filter(search: DeepSearch) -> StepResult:
+    """Drop the texts first seen in this look that have nothing to do with the question."""
+    return _drop(search, "filter", [it for it in search.looks[-1] if search.hits[it].look == search.look])
+
+
+def _walk(search: DeepSearch) -> StepResult:
     """Go down the tree of pages, and lend each half the best relevance by its share of the query."""
     visited = {Spot(n, place): share for n, field in enumerate(search.fields) for place, share in
                field.walk(search.query)}  # fmt: skip
-    told = search.judge["walk"](search, list(visited)) if visited else StepDecision(())
+    told = search.judge("walk", search, list(visited))
     best = max((search.hits[spot].relevance for spot in search.looks[-1]), default=1.0)
     reached = search.lend({spot: LENT * best * visited[spot] for spot in told.kept})
     return len(visited), (), told._replace(kept=reached)
 
 
-def _follow(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
+def _expand(search: DeepSearch) -> StepResult:
     """Follow the edges of what words or vectors have found: other texts are a hop away already."""
-    finds = (spot for spot in search.looks[-1] if any(lane in FINDING for lane in search.hits[spot].lanes))
-    seeds = list(islice(finds, SEEDS))
-    reached = walk(seeds, lambda spot: _beside(search.fields[spot.scope], spot))
+
+    def near(spot: Spot) -> list[tuple[Spot, float]]:
+        field = search.fields[spot.scope]
+        return [(Spot(spot.scope, place), weight) for place, weight in field.near(spot.place)]
+
+    kept = (spot for spot in search.looks[-1] if spot not in search.dropped)
+    seeds = [spot for spot in kept if {"sparse", "dense"} & search.hits[spot].lanes.keys()][:SEEDS]
+    reached = expand(seeds, near)
     lent = {spot: LENT * share * search.hits[seed].relevance for spot, (share, seed) in reached.items()}
     return len(seeds), (), StepDecision(search.lend(lent))
 
 
-def _gate(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
-    """Judge whether the best texts are enough, and get the next query; later looks prefer kinds asked for."""
-    seen = (spot for look in search.looks for spot in look) if search.look > 1 else ()
-    kinds = [spot for spot, its in search.holding(_members(search.question), seen).items() if its]
-    search.found = merged(search.looks, search.lent, kinds)
-    spots = list(islice((spot for spot in search.found if spot not in search.dropped), GATED))
-    told = search.judge["gate"](search, spots)
-    dropped = [spot for spot in spots if spot not in dict.fromkeys(told.kept)]
-    search.dropped |= dict.fromkeys(dropped)
-    search.found = {spot: score for spot, score in search.found.items() if spot not in search.dropped}
-    return len(spots), dropped, told
+def _gate(search: DeepSearch) -> StepResult:
+    """Judge whether the best texts are enough, and get the next query."""
+    order = merged(search.looks, search.lent, search.of_kind())
+    spots = list(islice((spot for spot in order if spot not in search.dropped), GATED))
+    judged = _drop(search, "gate", spots)
+    search.found = {spot: score for spot, score in order.items() if spot not in search.dropped}
+    return judged
 
 
-STEPS: dict[DeepStep, Step] = {
-    "scouts": _scout, "filter": _filter, "walk": _walk, "edges": _follow, "gate": _gate,
+STEPS: dict[DeepStep, Callable[[DeepSearch], StepResult]] = {
+    "scouts": _scout, "filter": _filter, "walk": _walk, "edges": _expand, "gate": _gate,
 }  # fmt: skip
 
 
-def keep_related(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-    """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
-    if search.look == 1:
-        return StepDecision(spots)
-    asked = dict.fromkeys((*search.weights(search.question), *_members(search.question)))
-    held = search.holding(asked, spots)
-    return StepDecision([spot for spot in spots if held[spot] or search.hits[spot].look == 1])
+def judge_by_rule(step: DeepStep, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+    """Keep all texts; after the first look ask for the members of the kinds that the question names."""
+    members = members_asked(search.question) if step == "gate" and search.look == 1 else []
+    asked = [word for word in words(search.question) if word not in _OF_ASKING]
+    return StepDecision(spots, " ".join((*asked, *members)) if members else "")
 
 
-def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-    """Keep all texts, and look once more unless the texts hold most of the question's weight.
-
-    A term that names a kind is held by nothing before its members were searched for.
-    """
-    kinds, weights = kinds_asked(search.question), search.weights(bare(search.question))
-    found = dict.fromkeys(term for its in search.holding(weights, spots).values() for term in its)
-    is_enough = share_held(weights, [term for term in found if term not in kinds]) >= READY
-    return StepDecision(spots, "" if is_enough or search.look > 1 else by_kinds(search.question))
-
-
-RULES: Judge = {
-    "filter": keep_related, "walk": lambda _, spots: StepDecision(spots), "gate": ask_by_kinds,
-}  # fmt: skip
-"""The judge that goes by words alone. A walk has gone by the same words, so that all its pages are opened."""
-
-
-def walk(seeds: Sequence[Spot], near: Callable[[Spot], Edges]) -> dict[Spot, tuple[float, Spot]]:
+def expand(
+    seeds: Sequence[Spot], near: Callable[[Spot], Sequence[tuple[Spot, float]]]
+) -> dict[Spot, tuple[float, Spot]]:
     """Return the nodes within two hops of the first 18 seeds, with the strength and the seed of the best way.
 
     `near` returns the neighbours of a node with weights from 0 to 1, the strongest first. At most six of each
@@ -305,109 +254,52 @@ def walk(seeds: Sequence[Spot], near: Callable[[Spot], Edges]) -> dict[Spot, tup
     """
     started = dict.fromkeys(list(dict.fromkeys(seeds))[:SEEDS])
     reached: dict[Spot, tuple[float, Spot]] = {}
-    front = [(seed, 1.0, seed) for seed in started]
+    front = {seed: (1.0, seed) for seed in started}
     for _ in range(HOPS):
         found: dict[Spot, tuple[float, Spot]] = {}
-        for spot, share, seed in front:
-            for other, weight in islice(near(spot), HITS_A_SEED):
-                strength = share * min(1.0, max(0.0, weight))
-                is_new = other not in started and other not in reached and strength > 0
-                if is_new and (other not in found or strength > found[other][0]):
-                    found[other] = strength, seed
-        ranked = sorted(found.items(), key=lambda item: -item[1][0])[: EDGE_HITS - len(reached)]
-        reached.update(ranked)
-        front = [(spot, strength, seed) for spot, (strength, seed) in ranked]
+        for spot, (share, seed) in front.items():
+            for other, weight in near(spot)[:HITS_A_SEED]:
+                is_new = other not in started and other not in reached
+                if is_new and share * weight > found.get(other, (0.0, other))[0]:
+                    found[other] = share * weight, seed
+        best = sorted(found, key=lambda spot: -found[spot][0])[: EDGE_HITS - len(reached)]
+        front = {spot: found[spot] for spot in best}
+        reached |= front
     return reached
 
 
-def _beside(field: Field, spot: Spot) -> Edges:
-    """Return the neighbours of a text, the strongest first."""
-    if not field.follows:
-        return []
-    around = field.corpus.texts.sessions
-    turns = (int(link[spot.place]) for link in (around.before, around.after))
-    beside = [(other, BESIDE) for other in turns if other != NOBODY]
-    linked = [(other, LINKED) for other in field.links(spot.place)]
-    near = sorted((*field.corpus.used_with(spot.place), *linked, *beside), key=lambda edge: -edge[1])
-    return [(Spot(spot.scope, other), weight) for other, weight in near]
-
-
-def _unsaid(field: Field) -> Among:
-    """Return a filter for places: allowed, not asking, and not said in the asker's session just now."""
-
-    def among(places: Ints) -> Ints:
-        texts = field.corpus.texts
-        kept = field.among(places)
-        asking = texts.flags[kept] & ENDS_ASKING != 0
-        left: Ints = kept[~(asking | just_said(texts, kept, field.session, field.now))]
-        return left
-
-    return among
-
-
 def merged(
-    looks: Sequence[Mapping[Spot, float]], lent: Mapping[Spot, float], of_kind: Iterable[Spot] = ()
+    looks: Sequence[Mapping[Spot, float]], lent: Mapping[Spot, float], of_kind: Sequence[Spot] = ()
 ) -> dict[Spot, float]:
-    """Return all texts seen in looks as one order, best first, each once, no two with the same score.
+    """Return the scores of all texts seen in looks, best first; equals keep the looks' order.
 
-    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks'
-    weights, and for a text in `of_kind` also `OF_KIND`, as a share of the first look's best; or its `lent`
-    score, if greater. Equals keep the looks' order.
+    A text has the mean of its shares of each look's best score, as a share of the first look's best; or its
+    `lent` score, if greater. The texts in `of_kind`, all of them seen, count as one more look of a small
+    weight.
     """
-    tops = [next(iter(look.values()), 0.0) for look in looks]
-    best = next((top for top, look in zip(tops, looks, strict=True) if look), max(lent.values(), default=0.0))
-    whole = sum(weight for weight, look in zip(WEIGHTS, looks, strict=False) if look) or 1
-    summed, kinds = dict[Spot, float](), dict.fromkeys(of_kind)
-    for weight, top, look in zip(WEIGHTS, tops, looks, strict=False):
+    weighed = [(1.0, look) for look in looks if look]
+    best = max(weighed[0][1].values()) if weighed else 0.0
+    weighed += [(OF_KIND, dict.fromkeys(of_kind, 1.0))] if of_kind else []
+    whole, summed = sum(weight for weight, _ in weighed), dict[Spot, float]()
+    for weight, look in weighed:
+        top = max(look.values()) or 1.0
         for spot, score in look.items():
-            summed[spot] = summed.get(spot, 0.0) + weight * score / (top or 1) / whole
-    added = OF_KIND if kinds else 0.0
-    for spot, share in summed.items():
-        summed[spot] = best * (share + (added if spot in kinds else 0.0)) / (1 + added)
+            summed[spot] = summed.get(spot, 0.0) + best * weight * score / top / whole
     summed |= {spot: max(score, summed.get(spot, 0.0)) for spot, score in lent.items()}
-    units = {spot: round(score / LEAST_STEP) for spot, score in summed.items()}
-    ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
-    order, least = dict[Spot, float](), 0
-    for spot in reversed(ranked):
-        least = max(units[spot], least + 1)
-        order[spot] = round(least * LEAST_STEP, DIGITS)
-    return dict(reversed(order.items()))
+    return dict(sorted(summed.items(), key=lambda item: -item[1]))
 
 
-def bare(question: str) -> str:
-    """Return the words of a question except words about asking; all words if none is left."""
-    kept = [word for word in _WORD.findall(_WHERE_SAID.sub(" ", question)) if word.lower() not in _OF_ASKING]
-    return " ".join(kept) if any(map(words, kept)) else question
-
-
-def kinds_asked(question: str) -> dict[str, tuple[str, ...]]:
-    """Return by each term of a question that names a kind the words of members of the kind."""
-    return {term: _kinds()[term] for term in terms(bare(question), ENGLISH) if term in _kinds()}
-
-
-def _members(question: str) -> dict[str, None]:
-    """Return the terms of all members of the kinds that a question names."""
-    members = (" ".join(its) for its in kinds_asked(question).values())
-    return dict.fromkeys(term for its in members for term in terms(its, ENGLISH))
-
-
-def by_kinds(question: str) -> str:
-    """Return a question without words about asking, with all members of the kinds named in it."""
-    members = (member for its in kinds_asked(question).values() for member in its)
-    return " ".join((bare(question), *dict.fromkeys(members)))
-
-
-def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """Return the share of a question's weight in the held terms, from 0 to 1; 1 for one without terms."""
-    whole = sum(weights.values())
-    return sum(weights.get(term, 0.0) for term in dict.fromkeys(held)) / whole if whole else 1.0
+def members_asked(question: str) -> list[str]:
+    """Return the words of members of the kinds that a question names, each once."""
+    kinds = (_kinds().get(term, ()) for term in terms(question, ENGLISH))
+    return list(dict.fromkeys(member for its in kinds for member in its))
 
 
 @cache
-def _kinds() -> dict[str, tuple[str, ...]]:
+def _kinds() -> dict[str, list[str]]:
     """Return the members of each kind of `kinds.txt`, which texts hold without the name of the kind."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, list[str]] = {}
     for names, _, members in (line.partition(":") for line in lines_of("kinds.txt")):
         for name in terms(names, ENGLISH):
-            found.setdefault(name, {}).update(dict.fromkeys(members.split()))
-    return {name: tuple(its) for name, its in found.items()}
+            found.setdefault(name, []).extend(members.split())
+    return found

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from memtape.state.ranking.deep import RULES, Judge
+from memtape.state.ranking.deep import Judge, judge_by_rule
 from memtape.state.ranking.evaluation import mean, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.client import Client
@@ -90,8 +90,8 @@ def _asked(answer: Any, text: str, category: str, wanted: Sequence[str], turn_of
         found = dict.fromkeys(turn_of.get(result.id, result.id) for result in told.results)
         return recall(wanted, found), took_ms, max((taken.look for taken in told.trace), default=1)
 
-    ask(RULES)
-    (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(RULES)
+    ask(judge_by_rule)
+    (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(judge_by_rule)
     return Measured(category, once, looped, once_ms, looped_ms, looks)
 
 

@@ -74,7 +74,7 @@ class FactAsker:
         talk = "\n\n".join(f"[{number}] {_read(turn)}" for number, turn in enumerate(window, 1))
         model = model_for(self._home, "extract")
         if model is None:
-            raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
+            raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/cli.md.")
         found = facts_of(model.answer(prompt_about("extract", talk), self._limit_s), len(window))
         # As one text, since the label of a secret may be in another fact.
         texts = self._redactor.text("\n".join(fact.text for fact in found)).split("\n")

@@ -50,7 +50,7 @@ def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool
         try:
             return msgspec.convert(wanted, Settings, strict=False)
         except msgspec.ValidationError as error:
-            hint = "docs/settings.md says what each takes."
+            hint = "docs/cli.md says what each takes."
             raise MemtapeError(f"That cannot be set: {error}.", hint) from None
 
     configure(log, change)

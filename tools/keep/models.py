@@ -14,7 +14,7 @@ import msgspec
 
 from memtape.flows.models import Model, choose_model, is_configured
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
-from memtape.schemas.events import Actor
+from memtape.schemas.events import Actor, DeepStep
 from memtape.schemas.model import ModelOptions, Step
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import note_use, spend
@@ -91,7 +91,7 @@ def about(what: str, task: str, text: str, then: str) -> str:
     return wrap(_prompts()["about"]["task"].format(mark=mark, what=what, task=task, text=text, then=then))
 
 
-def prompt_about(step: Literal["consolidate", "extract"], text: str) -> str:
+def prompt_about(step: Literal["consolidate", "extract"] | DeepStep, text: str) -> str:
     """Return the prompt of a step in `prompts.toml` about a text."""
     return about(text=text, **_prompts()[step])
 

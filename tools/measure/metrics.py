@@ -1,8 +1,8 @@
 """The metrics of a home in the format OpenMetrics, and their server on loopback for `memtape run`.
 
 Values from the log, watermarks and tallies are read at each scrape. Measurements of processes are in the
-home's samples. No table is read. `metrics.toml` describes each metric: `docs/metrics.md` is written from it,
-and tests compare dashboards and alerts with it.
+home's samples. No table is read. `metrics.toml` describes each metric: a table of `docs/operations.md` is
+written from it, and tests compare dashboards and alerts with it.
 """
 
 from __future__ import annotations

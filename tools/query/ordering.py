@@ -213,7 +213,7 @@ def _rankings(
 
     follows = "edges" in asked.lanes
     fields = [
-        field_of(ready, partial(rank, ready, among), among, now, asked.session, follows=follows)
+        field_of(ready, partial(rank, ready, among), among, now, follows=follows)
         for ready, among in zip(readies, amongs, strict=True)
     ]
     # Texts that say the same are returned once.
