@@ -170,5 +170,5 @@ def test_evidence_that_no_turn_has_is_counted_and_said(tmp_path: Path) -> None:
     assert told.exit_code == 0
     measured = json.loads(told.stdout)
     assert (measured["missing_evidence"], measured["questions"]) == (2, 1)
-    assert "2 ids of evidence" in told.stderr and "not asked: 1 question." in told.stderr
+    assert "2 ids of evidence" in told.stderr and "Not asked: 1 question." in told.stderr
     assert measured["retrievers"]["bm25"]["turn"]["5"] == 1

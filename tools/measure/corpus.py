@@ -21,10 +21,11 @@ import orjson
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_AT_LEAD_US
 from memtape.schemas.scopes import PROJECT_PREFIX, slug
-from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time, parse_iso
+from memtape.schemas.times import US_PER_S, format_time
 from memtape.schemas.visible import many
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.writing import now_us
+from memtape.tools.importing.records import time_of
 
 ROLES = ("assistant", "model", "ai", "bot", "tool", "system")
 """Roles of those who answer; any other is taken for a person."""
@@ -33,25 +34,8 @@ UNANSWERABLE = 5
 UNDATED_US = 1_577_836_800 * US_PER_S
 """Where turns have no time, the first is put at 2020-01-01 and each a minute after the one before."""
 GAP_US = 60 * US_PER_S
-NOTES = 10
-"""So many unreadable times are named, and the rest counted."""
-UNITS_US = ((10**11, US_PER_S), (10**14, 1_000), (float("inf"), 1))
-"""A number below 10^11 is seconds, below 10^14 milliseconds, else microseconds: from 1973 to 5138."""
-FORMS = (
-    "%I:%M %p on %d %B, %Y",
-    "%Y/%m/%d (%a) %H:%M",
-    "%Y/%m/%d %H:%M",
-    "%Y/%m/%d",
-    "%d %B %Y",
-    "%d %B, %Y",
-    "%B %d, %Y",
-    "%d %b %Y",
-    "%b %d, %Y",
-    "%d.%m.%Y",
-)
-"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them, none ambiguous."""
-_NUMBER = re.compile(r"^-?\d+(?:\.\d+)?\Z")
-_YEAR = re.compile(r"\d{4}")
+FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")
+"""The times of LoCoMo and of LongMemEval, beside those of imports."""
 _SESSION = re.compile(r"^session_(\d+)\Z")
 _FORM = (
     "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text,"
@@ -138,11 +122,12 @@ def read_corpus(path: Path) -> Conversations:
     if not any(asked.evidence for plain in found for asked in plain.questions or ()):
         raise MemtapeError(f"{path} has no question with evidence.", "There is nothing to measure.")
     slugs = [slug(str(plain.id)) for plain in found]
-    times, corpus, missing = list[str](), Conversations(), list[str]()
+    corpus, undated, missing = Conversations(), 0, list[str]()
     for number, (plain, name) in enumerate(zip(found, slugs, strict=True)):
         scope = f"{PROJECT_PREFIX}{name}"
         scope += f"-{number}" * (slugs.count(name) > 1)  # Two ids can be one slug.
-        lines = _lines(plain, scope, times)
+        lines = _lines(plain, scope)
+        undated += sum(turn.at not in (None, "") and read_time(turn.at) is None for turn in plain.turns)
         known = {line.native_id for line in lines}
         questions = [
             Question(
@@ -157,29 +142,21 @@ def read_corpus(path: Path) -> Conversations:
         missing += (id for asked in questions for id in asked.evidence if id not in known)
         held = [it._replace(evidence=tuple(id for id in it.evidence if id in known)) for it in questions]
         corpus.append(Conversation(scope, lines, held, str(plain.id)))
-    corpus.missing, corpus.notes = len(missing), _notes(found, corpus, times, missing)
+    corpus.missing, corpus.notes = len(missing), _notes(found, corpus, undated, missing)
     return corpus
 
 
-def _notes(found: list[_Conversation], corpus: Conversations, times: list[str], missing: list[str]) -> Words:
+def _notes(found: list[_Conversation], corpus: Conversations, undated: int, missing: list[str]) -> Words:
     """Return notes about unreadable times and missing evidence. Raises `MemtapeError` without any other."""
     asked = sum(bool(question.evidence) for one in corpus for question in one.questions)
     without = sum(bool(asked.evidence) for plain in found for asked in plain.questions or ()) - asked
+    ids = f"{many(len(missing), 'id')} of evidence, {missing[0][:60]!r} first" if missing else ""
     if not asked:
-        raise MemtapeError(
-            f"Of the evidence that questions name ({many(len(missing), 'id')}, {missing[0][:60]!r} first), "
-            "no turn has any.",
-            "Evidence has the ids of turns of the same conversation.",
-        )
-    notes = times[:NOTES]
-    if len(times) > NOTES:
-        notes.append(f"Times that cannot be read: those of {many(len(times) - NOTES, 'more turn')}.")
-    if missing:
-        more = f", and left without any, so not asked: {many(without, 'question')}" if without else ""
-        named = ", ".join(repr(id[:60]) for id in missing[:3])
-        ids = many(len(missing), "id")
-        notes.append(f"Left out, since no turn has them: {ids} of evidence ({named} …){more}.")
-    return tuple(notes)
+        hint = "Evidence has the ids of turns of the same conversation."
+        raise MemtapeError(f"No turn has what questions name: {ids}.", hint)
+    times = f"Taken without a time, since theirs cannot be read: {many(undated, 'turn')}."
+    left = f"Left out, since no turn has them: {ids}. Not asked: {many(without, 'question')}."
+    return (times,) * bool(undated) + (left,) * bool(missing)
 
 
 def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
@@ -213,8 +190,8 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
     return {"id": sample["sample_id"], "turns": turns, "questions": questions}
 
 
-def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
-    """Return the turns of a conversation as captures, with notes about times that cannot be read.
+def _lines(plain: _Conversation, scope: str) -> list[Line]:
+    """Return the turns of a conversation as captures.
 
     Raises `MemtapeError` for two turns of one id, and for a turn that no log would take.
     """
@@ -226,11 +203,7 @@ def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
             continue
         session = "1" if turn.session is None else str(turn.session)
         said = f"Turn {str(turn.id)!r} of conversation {str(plain.id)!r}"
-        try:
-            at = read_time(turn.at)
-        except (ValueError, OverflowError):
-            notes.append(f"{said}: {str(turn.at)[:60]!r} is no time; it is taken without one.")
-            at = None
+        at = read_time(turn.at)
         at = before + GAP_US if at is None else at
         # A conversation is said in order, also where only its sessions are dated.
         before = at = latest[session] = max(at, latest.get(session, at - 1) + 1)
@@ -263,31 +236,9 @@ def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
 
 
 def read_time(said: object) -> int | None:
-    """Return a time in microseconds UTC, None where none is given; raise `ValueError` for what is no time.
-
-    Without a zone it is UTC. An age such as 3d is no time, since a corpus has no now.
-    """
-    said = said.strip() if isinstance(said, str) else said
-    if said is None or said == "":
-        return None
-    if isinstance(said, bool) or not isinstance(said, (str, int, float)):
-        raise ValueError(said)
-    if isinstance(said, str) and not _NUMBER.match(said):
-        if _YEAR.search(said) is None:
-            raise ValueError(said)
-        for form in FORMS:
-            with suppress(ValueError):
-                read = datetime.strptime(said, form).replace(tzinfo=timezone.utc)
-                at = round(read.timestamp()) * US_PER_S
-                break
-        else:
-            try:
-                at = parse_iso(said)
-            except MemtapeError:
-                raise ValueError(said) from None
-    else:
-        number = float(said)
-        at = round(number * next(unit for most, unit in UNITS_US if abs(number) < most))
-    if not MIN_TIME_US <= at <= MAX_TIME_US:
-        raise ValueError(said)
-    return at
+    """Return a time in microseconds UTC, None for anything else. Without a zone it is UTC."""
+    for form in FORMS:
+        with suppress(ValueError, TypeError):
+            read = datetime.strptime(said, form)  # type: ignore[arg-type]
+            return round(read.replace(tzinfo=timezone.utc).timestamp()) * US_PER_S
+    return time_of(said)

@@ -46,8 +46,8 @@ def evaluate(
 
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
     "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
-    8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
-    captured into a temporary home; yours is only read for its settings.
+    8601, or a number of seconds or milliseconds since 1970. The turns are captured into a temporary home;
+    yours is only read for its settings.
     """
     from memtape.flows.embed.choice import choose_embedder
     from memtape.tools.measure.comparing import LESS
