@@ -8,8 +8,5 @@ PROFILE_VARIABLE = "MEMTAPE_PROFILE"
 PROD, NO_PERSIST = "prod", "dev_no_persist"
 """The default profile, and the profile that stores nothing."""
 
-CAPTURE_VARIABLE, CAPTURE_OFF = "MEMTAPE_CAPTURE", "off"
-"""Turns capture off for a process and its children, such as a run of an agent not to be stored."""
-
 HOOKS_VARIABLE, HOOKS_OFF, HOOKS_ALONE = "MEMTAPE_HOOKS", "off", "alone"
 """Turns hooks off for a process and its children: an agent used as a model has nothing to remember."""

@@ -265,7 +265,7 @@ class Home:
     offsets no text waits for a vector, no turn for its statements, and no search for a shadow retriever.
     `windows_path`: windows of late talk that a model was asked about. `model_use_path`: how often models were
     asked, and how that went. `commits_path`: repositories asked for their last commit. `known_ids`: ids of a
-    log on Kafka. `folders_path`: scopes of folders outside git. `copies_path`: places of copies of the logs.
+    log on Kafka. `folders_path`: scopes of folders outside git.
     `imports_path`, `zones`: how far imported files and people's zones have been read. `settings_path`: the
     machine's settings. `redaction_key_path`: the key of the placeholders of secrets. `met_secrets_path`:
     keyed digests of secrets that were met.
@@ -290,7 +290,6 @@ class Home:
         self.commits_path = path / "commits.json"
         self.known_ids = path / "known-ids"
         self.folders_path = path / "folders.json"
-        self.copies_path = path / "copies.json"
         self.imports_path = path / "imports.json"
         self.zones = path / "zones"
         self.settings_path = path / "settings.toml"

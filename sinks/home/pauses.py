@@ -1,4 +1,4 @@
-"""`pauses.json` of a home: periods without capture, of every project or one, and sessions never stored.
+"""`pauses.json` of a home: periods without capture, of every project or one.
 
 Pauses are in the home alone: no log and no other machine has them. An ended pause stays here, so that a
 host's actions meanwhile are not captured from its transcript later. With a damaged file nothing is stored.
@@ -6,21 +6,16 @@ host's actions meanwhile are not captured from its transcript later. With a dama
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.ids import digest_of
-from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import Home, write_whole
 
 PAUSES_NAME = "pauses.json"
 LOCK_WAIT_S = 5.0
-SESSIONS = 10_000
-"""Sessions never to be stored that are remembered, the latest."""
 
 
 class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,10 +35,9 @@ class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All pauses of a home, oldest first, and the digests of sessions that are not stored."""
+    """All pauses of a home, oldest first."""
 
     pauses: tuple[Pause, ...] = ()
-    sessions: tuple[str, ...] = ()
 
     def lasting(self, now_us: int) -> list[Pause]:
         """Return the pauses in force, the home's before those of projects."""
@@ -56,11 +50,6 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def covers(self, scope: str, at_us: int) -> bool:
         """Return whether a scope was paused at a time."""
         return any(it.concerns(scope) and it.since <= at_us and it.lasts(at_us) for it in self.pauses)
-
-    def leaves_out(self, session: str | None) -> bool:
-        """Return whether nothing of a session is to be stored."""
-        said = (session or "").encode("utf-8", "replace")
-        return bool(self.sessions and session) and digest_of(said) in self.sessions
 
 
 NONE = Pauses()
@@ -92,17 +81,6 @@ def resume(home: Path, scope: str | None, now_us: int) -> bool:
     return _change(home, lambda kept: _ended(kept, scope, now_us))
 
 
-def leave_out(home: Path, session: str) -> None:
-    """Mark a session as never to be stored, in its transcript too."""
-    if session and not pauses_of(home).leaves_out(session):
-        _change(home, lambda kept: kept.pauses, (digest_of(session.encode("utf-8", "replace")),))
-
-
-def stores_nothing() -> bool:
-    """Return whether the environment of this process turns capture off."""
-    return os.environ.get(CAPTURE_VARIABLE, "").strip().lower() in (CAPTURE_OFF, "0", "false", "no")
-
-
 def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
     def ended(it: Pause) -> Pause:
         lasts = it.scope == scope and it.lasts(now_us)
@@ -111,11 +89,11 @@ def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
     return tuple(map(ended, kept.pauses))
 
 
-def _change(home: Path, change: Change, sessions: tuple[str, ...] = ()) -> bool:
-    """Write other pauses and more sessions, and return whether anything is other than it was."""
+def _change(home: Path, change: Change) -> bool:
+    """Write other pauses, and return whether anything is other than it was."""
     with Home(home, make=False).lock("pauses").held(LOCK_WAIT_S):
         kept = pauses_of(home)
-        changed = Pauses(change(kept), (*kept.sessions, *sessions)[-SESSIONS:])
+        changed = Pauses(change(kept))
         if changed != kept:
             write_whole(home / PAUSES_NAME, msgspec.json.encode(changed), durable=True)
         return changed != kept

@@ -30,7 +30,7 @@ from memtape.schemas.rows import Change, Context, LifeMark, made_from
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.lifecycle.retention import Retention, RetentionInputs, falls_at, importance_of, retention
+from memtape.state.lifecycle.retention import RetentionInputs, falls_at, importance_of
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import HasMemories, captures_of, row_of_unit, unit_of
@@ -516,12 +516,6 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
     if level == MID:
         return settings.mid_after_days, settings.mid_retention_hundredths
     return settings.long_after_days, settings.long_retention_hundredths
-
-
-def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
-    """Return the retention of a unit at a time, None if it does not age or is hidden."""
-    living = living_of(of, unit)
-    return retention(_kept_of(of, unit, living), now) if living and kind_of(of, unit) else None
 
 
 def _kept_of(
