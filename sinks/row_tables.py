@@ -14,15 +14,27 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, wraps
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.embedding import dimensions_of
+from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.rows import (
     TABLES,
     DeadLetter,
@@ -64,15 +76,58 @@ class RowsMoved(Exception):
     """A row at an address was replaced since the index with the address was opened: open it anew."""
 
 
+class _Views(Protocol):
+    """Views of a partition, which can be opened anew."""
+
+    partition: int
+
+    def reopen(self) -> None: ...
+
+
+ReadT = TypeVar("ReadT")
+ViewsT = TypeVar("ViewsT", bound=_Views)
+Given = ParamSpec("Given")
+
+
+def guarded_read(
+    method: Callable[Concatenate[ViewsT, Given], ReadT],
+) -> Callable[Concatenate[ViewsT, Given], ReadT]:
+    """Wrap a reading method: raise `DamagedViews` for any error in it that comes again.
+
+    Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`. Once, a
+    version that was deleted while it was read is no damage.
+    """
+
+    @wraps(method)
+    def reading(self: ViewsT, /, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
+        for is_last in (False, True):
+            try:
+                return method(self, *args, **kwargs)
+            except (MemtapeError, RowsMoved, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:
+                if is_last:
+                    raise DamagedViews(
+                        f"The views of partition {self.partition} cannot be read.",
+                        "`memtape run --once` makes them anew from the log; the next search may, too.",
+                        self.partition,
+                    ) from error
+                self.reopen()
+        raise AssertionError("the last try has returned or raised")
+
+    return reading
+
+
 class RowTables:
     """The tables of one partition. One process writes them; any number may read.
 
     `named` gives the versions of the tables that the watermark names. The errors of reading are those of
-    Lance, and `FileNotFoundError` for a version that was lost.
+    Lance, and `FileNotFoundError` for a version that was lost; `take` raises `DamagedViews`.
     """
 
-    def __init__(self, path: Path, named: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(self, path: Path, partition: int, named: Callable[[], Mapping[str, int]]) -> None:
         self.path = path
+        self.partition = partition
         self.versions: dict[str, int] = {}
         """The version of each table that was written or looked at here."""
         self._named = named
@@ -131,6 +186,7 @@ class RowTables:
             if (table := self.table(name)) is not None:
                 table.cleanup_old_versions(timedelta(0), delete_unverified=True)
 
+    @guarded_read
     def take(self, addresses: Sequence[RowAddress]) -> list[Any]:
         """Return the rows at some addresses, in their order.
 
@@ -192,12 +248,6 @@ class RowTables:
     def reopen(self) -> None:
         """Open every table anew at the next question."""
         self._tables = {}
-
-    def forget(self) -> None:
-        """Forget all tables and rows: their folder is gone."""
-        self.reopen()
-        self.versions.clear()
-        self._rows.clear()
 
     def table(self, name: str) -> LanceDataset | None:
         """Return a table at its newest version, None if it does not exist."""

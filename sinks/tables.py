@@ -6,16 +6,14 @@ last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
@@ -29,42 +27,13 @@ from memtape.schemas.rows import (
     Watermark,
 )  # fmt: skip
 from memtape.sinks.home.folders import Build, make_folder, write_whole
-from memtape.sinks.row_tables import RowsMoved, RowTables, vectors_table
+from memtape.sinks.row_tables import RowTables, guarded_read, vectors_table
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
-from memtape.state.views.indexed import FOUND, RowAddress
+from memtape.state.views.indexed import FOUND
 
 WATERMARK, INDEX = "watermark.json", "index"
 """The entries of a partition's folder beside its tables."""
-ReadT = TypeVar("ReadT")
-Given = ParamSpec("Given")
 RowT = TypeVar("RowT", bound=LivingRow)
-
-
-def _reads(method: Callable[Concatenate[Shard, Given], ReadT]) -> Callable[Concatenate[Shard, Given], ReadT]:
-    """Wrap a reading method: raise `DamagedViews` for any error in it that comes again.
-
-    Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`. Once, a
-    version that was deleted while it was read is no damage.
-    """
-
-    @wraps(method)
-    def reading(self: Shard, /, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
-        for is_last in (False, True):
-            try:
-                return method(self, *args, **kwargs)
-            except (MemtapeError, RowsMoved, KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException as error:
-                if is_last:
-                    raise DamagedViews(
-                        f"The views of partition {self.partition} cannot be read.",
-                        "`memtape run --once` makes them anew from the log; the next search may, too.",
-                        self.partition,
-                    ) from error
-                self.reopen()
-        raise AssertionError("the last try has returned or raised")
-
-    return reading
 
 
 class _Written(msgspec.Struct):
@@ -82,6 +51,40 @@ class _Written(msgspec.Struct):
 _WATERMARK, _WRITTEN = msgspec.json.Decoder(Watermark), msgspec.json.Decoder(_Written)
 
 
+class _WatermarkFile:
+    """The watermark of a partition and the versions stored with it, read again where the file has changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
+
+    def read(self) -> tuple[Watermark | None, _Written]:
+        """Return the watermark, None if missing or of another version, and what is stored with it."""
+        try:
+            found = self._path.stat()
+            written = found.st_ino, found.st_mtime_ns, found.st_size
+            if self._read is None or self._read[0] != written:
+                data = self._path.read_bytes()
+                mark, others = None, _Written()
+                with suppress(msgspec.ValidationError):
+                    mark = _WATERMARK.decode(data)
+                    others = _WRITTEN.decode(data)
+                self._read = written, mark, others
+        except (FileNotFoundError, NotADirectoryError):
+            return None, _Written()
+        return self._read[1:]
+
+    def tables(self) -> dict[str, int]:
+        """Return the versions of the tables."""
+        return self.read()[1].tables
+
+    def write(self, watermark: Watermark, written: _Written) -> None:
+        """Write the watermark and what is stored with it."""
+        said = msgspec.to_builtins(watermark) | msgspec.to_builtins(written)
+        make_folder(self._path.parent)
+        write_whole(self._path, canonical(said))
+
+
 class Shard:
     """The tables and search indexes of one partition. One process writes them; any number may read.
 
@@ -92,9 +95,13 @@ class Shard:
     def __init__(self, path: Path, partition: int) -> None:
         self.path = path
         self.partition = partition
-        self._mark: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
-        self._tables = RowTables(path, lambda: self._marked()[1].tables)
-        self._index = SearchIndex(path / INDEX, self.take)
+        self._open()
+
+    def _open(self) -> None:
+        # None of these refers to the shard: a cycle of large arrays would outlive its last use.
+        self._mark = _WatermarkFile(self.path / WATERMARK)
+        self._tables = RowTables(self.path, self.partition, self._mark.tables)
+        self._index = SearchIndex(self.path / INDEX, self._tables.take)
         self._is_whole = False
 
     def exists(self) -> bool:
@@ -115,13 +122,13 @@ class Shard:
 
     def _is_as_marked(self) -> bool:
         """Return whether every table has the version that the watermark names, or none was ever written."""
-        named = self._marked()[1].tables
-        if self._marked()[0] is None or named.keys() != dict.fromkeys(self._tables.names()).keys():
+        named = self._mark.read()[1].tables
+        if self._mark.read()[0] is None or named.keys() != dict.fromkeys(self._tables.names()).keys():
             return not self.exists()
         tables = {name: self._tables.table(name) for name in named}
         return all(table is not None and table.version == named[name] for name, table in tables.items())
 
-    @_reads
+    @guarded_read
     def write_watermark(self, watermark: Watermark) -> None:
         """Store the offset up to which all written rows are valid; call it last."""
         for name in self._tables.names():
@@ -130,80 +137,56 @@ class Shard:
                 self._tables.versions[name] = table.version
         indexes, held = dict(self._index.numbers), dict(self._index.held)
         with suppress(msgspec.MsgspecError):  # One that cannot be read is written over.
-            before = self._marked()[1]
+            before = self._mark.read()[1]
             indexes, held = before.indexes | indexes, before.held | held
-        written = _Written(self._tables.versions, indexes, held)
-        make_folder(self.path)
-        said = msgspec.to_builtins(watermark) | msgspec.to_builtins(written)
-        write_whole(self.path / WATERMARK, canonical(said))
+        self._mark.write(watermark, _Written(self._tables.versions, indexes, held))
 
-    @_reads
+    @guarded_read
     def watermark(self) -> Watermark | None:
         """Return the last watermark, None if missing or of another version (its views are made anew)."""
-        return self._marked()[0]
+        return self._mark.read()[0]
 
-    def _marked(self) -> tuple[Watermark | None, _Written]:
-        path = self.path / WATERMARK
-        try:
-            found = path.stat()
-            written = found.st_ino, found.st_mtime_ns, found.st_size
-            if self._mark is None or self._mark[0] != written:
-                data = path.read_bytes()
-                mark, others = None, _Written()
-                with suppress(msgspec.ValidationError):
-                    mark = _WATERMARK.decode(data)
-                    others = _WRITTEN.decode(data)
-                self._mark = written, mark, others
-        except (FileNotFoundError, NotADirectoryError):
-            return None, _Written()
-        return self._mark[1:]
-
-    @_reads
+    @guarded_read
     def index(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
         """Return the search index of a scope as it is now, None if no row of it was ever written.
 
         Open segments are reused as by `SearchIndex.open`.
         """
-        written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
+        written = self._mark.read()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
         opened = self._index.open(scope, before)
         if (0 if opened is None else opened.manifest.number) < written:
             raise FileNotFoundError(f"The newest search index of {scope} is gone.")
         return opened
 
-    @_reads
+    @guarded_read
     def indexes(self) -> dict[str, OpenIndex]:
         """Return the search index of every scope with one, by scope."""
         names = indexed_scopes(self.path / INDEX)
-        found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}
+        found = {name: self.index(name) for name in dict.fromkeys((*names, *self._mark.read()[1].indexes))}
         return {name: opened for name, opened in found.items() if opened is not None}
 
-    @_reads
+    @guarded_read
     def held(self) -> dict[str, ScopeHeld]:
         """Return the counts of each scope with content, from the watermark."""
-        return {name: held for name, held in sorted(self._marked()[1].held.items()) if held != ScopeHeld()}
+        return {name: held for name, held in sorted(self._mark.read()[1].held.items()) if held != ScopeHeld()}
 
-    @_reads
-    def take(self, addresses: Sequence[RowAddress]) -> list[Any]:
-        """Return the rows at some addresses, as `RowTables.take`."""
-        return self._tables.take(addresses)
-
-    @_reads
+    @guarded_read
     def check(self) -> None:
         """Read every table whole, the search indexes, and the watermark."""
-        self._marked()
+        self._mark.read()
         self._tables.check()
         for opened in self.indexes().values():
             for _ in (row for kind in TABLES.values() for row in opened.rows(kind)):
                 pass
 
-    @_reads
+    @guarded_read
     def check_addresses(self) -> None:
         """Raise `DamagedViews` unless each text of the search indexes has the address of its row."""
         placed = {name: self._tables.placed(name) for name in FOUND}
         for opened in self.indexes().values():
             opened.check_addresses(placed)
 
-    @_reads
+    @guarded_read
     def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys."""
         return self._tables.rows(row_type, scope)
@@ -212,15 +195,15 @@ class Shard:
         """Return the rows of a table except removed ones, for comparing whole views."""
         return list(self.rows(TABLES[name]))
 
-    @_reads
+    @guarded_read
     def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return dead letters in the order of their offsets."""
         return sorted(self._tables.dead_letters(), key=lambda letter: letter.offset)[:limit]
 
-    @_reads
+    @guarded_read
     def folder(self) -> TableFolder | None:
         """Return where the tables are, and how far they are true; None before the first watermark."""
-        mark, written = self._marked()
+        mark, written = self._mark.read()
         if mark is None:
             return None
         embedders = dict.fromkeys(filter(None, (mark.embedder, mark.embedder_next)))
@@ -239,10 +222,7 @@ class Shard:
         """Delete the whole shard, to be written again from the log."""
         from shutil import rmtree
 
-        self._tables.forget()
-        self._mark = None
-        self._is_whole = False
-        self._index = SearchIndex(self.path / INDEX, self.take)
+        self._open()
         rmtree(self.path, ignore_errors=True)
 
 

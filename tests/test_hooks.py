@@ -135,13 +135,15 @@ from memtape.__main__ import main
 main()
 """
 NOT_FOR_A_PROMPT = """
-asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests yaml numpy.ma
-numpy.random numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
+asyncio bytewax click httpx kafka lancedb mcp mcp_types requests yaml
+numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
 memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope memtape.state.core.partition
 memtape.state.subjects.memories memtape.tools.query.context memtape.tools.query.inspection
 memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.doors.cli
 """.split()
 """What takes a hook longer to load than to search."""
+ENGINE = ("lance", "pyarrow")
+"""What reads the rows of results."""
 
 
 def loaded_by(home: Path, asked: dict[str, Any]) -> set[str]:
@@ -164,7 +166,10 @@ def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
     asked = told(project, "UserPromptSubmit", prompt="On which port does the staging kayak listen?")
     alone = loaded_by(home, asked)
     assert "numpy" in alone and not alone.intersection(NOT_FOR_A_PROMPT)
+    assert alone.issuperset(ENGINE)
     assert len(events_of(home, project, "recalled")) == 1  # It has searched.
+    finds_nothing = told(project, "UserPromptSubmit", prompt="Who painted the ceiling of a chapel?")
+    assert not loaded_by(home, finds_nothing).intersection((*NOT_FOR_A_PROMPT, *ENGINE))
 
 
 SLOW = """
