@@ -453,7 +453,8 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     assert "3 of 20 new memories" in run()
     assert LATEST in run("--dry-run") and "1 decision" in run("--dry-run") and not decided(client)
     told = msgspec.json.decode(run("--now", "--json"))
-    assert told["done"] and told["decided"][0]["text"] == LATEST and len(told["decided"][0]["ids"]) == 3
+    (operation,) = told["conclusions"][0]["operations"]
+    assert told["is_done"] and operation["text"] == LATEST and len(operation["of"]) == 3
     client.project()
     assert "consolidated: 1 replace; nothing is new" in call("status", home=client.home.path).output
     assert "is not consolidated" in run(scope="global", code=1)

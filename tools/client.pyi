@@ -366,10 +366,9 @@ class Client(World):
         """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
-        state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none
-        came before it. --set is for people: --origin user at a terminal.
+        state, as if no pass came before it. --set is for people: --origin user at a terminal.
 
-        dry_run: Say what the next pass would move, and why the rest stays.
+        dry_run: Say what the next pass would move.
         limit: The most groups that are told.
         """
     def projects(self) -> list[Project]:

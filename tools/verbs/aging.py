@@ -21,7 +21,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_pinned, spoken_of
 from memtape.state.subjects.memories import unit_of
-from memtape.state.views.ages import Pass, Place, Stays, UnitCounts, next_pass, standing, to_be_archived
+from memtape.state.views.ages import Pass, Place, UnitCounts, next_pass, standing, to_be_archived
 from memtape.state.views.resolution import named_by_decision
 from memtape.tools import query
 from memtape.tools.capture.lines import check_label
@@ -46,19 +46,6 @@ SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 TITLE_CHARS = 80
 MOST_NAME_CHARS = 200
-TOLD_STAYS: dict[Stays, str] = {
-    "too young": "too young",
-    "worth keeping": "worth keeping at hand: retention is above the limit",
-    "used": "recalled or used since it was captured, so that age alone archives none",
-    "group too small": "of a day or week with fewer than three that may move",
-    "no room": "beyond the 500 that move in one pass",
-    "switched off": "as the settings say",
-    "archived": "archived, and not due to leave the views",
-    "purged": "have left the views",
-    "pinned": "pinned",
-    "hidden": "forgotten or withdrawn",
-    "does not age": "of a kind that does not age",
-}
 TOLD_PLACES: dict[Place, str] = {
     "mid": "to the tier mid",
     "long": "to the tier long",
@@ -239,7 +226,7 @@ def archived(
 
 def lifecycle(
     world: World,
-    dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False,
+    dry_run: Annotated[bool, said("Say what the next pass would move.")] = False,
     limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20,
 ) -> Aging:
     """Say how many texts of this project stand in which tier, archived or not, and when the clock last
@@ -250,9 +237,8 @@ def lifecycle(
         memtape admin lifecycle --dry-run --json
         memtape admin lifecycle --set archive_after_days=-1
 
-    A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state:
-    each text is counted once, as one that moves or by why it stays. The pass is one, as if none came before
-    it. --set is for people: --origin user at a terminal.
+    A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state,
+    as if no pass came before it. --set is for people: --origin user at a terminal.
 
     Returns the state at the end of the log, and appends nothing.
     """
@@ -361,9 +347,6 @@ def _pass_lines(it: Pass, limit: int) -> Iterator[str]:
     if len(it.moves) > limit:
         rest = sum(move.count for move in it.moves[limit:])
         yield f"  {rest:>9,}  in {many(len(it.moves) - limit, 'more group')}; --json has all"
-    for why, count in it.stays.items():
-        yield f"  {count:>9,}  stay: {TOLD_STAYS[why]}"
-    yield f"  {it.moving + sum(it.stays.values()):>9,}  in all"
     if it.project == "dormant":
         yield "The project would become dormant, since nothing happened in it for long."
     elif it.project == "purged":

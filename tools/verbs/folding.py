@@ -205,16 +205,6 @@ def _refold_lines(world: World, asked: Any, found: Refolded) -> Iterator[str]:
         yield "To undo: `memtape admin refold --fold on`."
 
 
-class ConsolidationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass looked at and decided, whether it was done, and what could not be decided."""
-
-    done: bool
-    gate: dict[str, Any]
-    clusters: int
-    decided: list[dict[str, Any]]
-    problems: list[str]
-
-
 def consolidate(
     world: World,
     dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False,
@@ -245,23 +235,7 @@ def consolidate(
 def _pass_shell(world: World, asked: Any) -> Output:
     done = consolidate(world, asked.dry_run, asked.at_once)
     operations = [operation for conclusion in done.conclusions for operation in conclusion.operations]
-    decided = [
-        {
-            "op": it.op,
-            "ids": [candidate.id for candidate in it.of],
-            "survivor": it.survivor.id if it.survivor else None,
-            "text": it.text or None,
-        }
-        for it in operations
-    ]
-    report = ConsolidationReport(
-        done=done.is_done,
-        gate={"open": done.gate.is_open, "reason": done.gate.reason},
-        clusters=done.clusters,
-        decided=decided,
-        problems=list(done.problems),
-    )
-    yield Failure(report) if done.problems else report
+    yield Failure(done) if done.problems else done
     for it in operations:
         yield one_line(it.survivor.text if it.survivor else it.text, SHOWN_CHARS)
         yield f" {_STANDS[it.op]}"
@@ -284,5 +258,5 @@ VERBS = (
     Verb("admin embedder set", set_embedder, answers="EmbedderState", effect="adds", at="home"),
     Verb("admin embedder rollback", rollback, lines=embedder_lines, effect="adds", at="home"),
     Verb("admin refold", refold, lines=_refold_lines, effect="adds", at="home"),
-    Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_pass_shell, effect="adds"),
+    Verb("admin consolidate", consolidate, shell=_pass_shell, effect="adds"),
 )
