@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, one_line
@@ -75,9 +74,8 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
         sources, folders = _sources(list(map(Path, asked.paths)), asked.all, asked.gone)
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=asked.dry_run, gone=asked.gone, on_progress=bar.update)
-            with _away_told(lambda: importer.summary.taken):
-                speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
-                summary = importer.take(sources, folders)
+            speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
+            summary = importer.take(sources, folders)
         notes = (_vectors_told(speaker, summary), "" if summary.dry_run else speaker.profile.told)
     if summary.nothing_read:
         formats = ", ".join(SOURCES)
@@ -128,20 +126,6 @@ def _sources(
     named = (path for path in dict.fromkeys(paths) if path.exists() or not gone)
     found = [source for path in named for source in named_files(path)]
     return found, [path for path in paths if not path.is_file()]
-
-
-@contextmanager
-def _away_told(taken: Callable[[], int]) -> Iterator[None]:
-    """Report of an import with an unreachable broker: the texts taken before, and the next step."""
-    try:
-        yield
-    except LogAway as error:
-        count = taken()
-        told = f"{many(count, 'text was', 'texts were')} taken before." if count else "Nothing was taken."
-        then = "Then give the same command again: it goes on, and takes nothing twice."
-        away = LogAway(f"{error} {told}", f"{error.hint} {then}".strip())
-        away.spooled = error.spooled
-        raise away from None
 
 
 def _speaker(home: Path | Home, log: Log | None = None) -> Client:
