@@ -68,7 +68,6 @@ class NotAdopted(MemtapeError):
             f"If the copy is yours, give `memtape project adopt {scope}` in it once;"
             " `memtape project adopt project:NAME` gives it a memory of its own.",
         )
-        self.scope = scope
 
 
 class OffsetOutOfRange(MemtapeError):

@@ -378,8 +378,7 @@ def test_an_import_takes_nothing_while_the_broker_is_away(home: Path, export: Pa
     words = ["import", str(export), "--scope", A, "--home", str(home), "--json"]
     done = CliRunner().invoke(main, words)
     told = json.loads(done.stdout)
-    assert done.exit_code == 1 and "Nothing was taken" in told["error"]
-    assert "same command again" in told["hint"]
+    assert done.exit_code == 1 and "does not answer" in told["error"]
     assert Spool(Home(home)).count() == 0
 
 
@@ -399,7 +398,7 @@ class Leaving(MemoryLog):
 
 
 @pytest.mark.parametrize("taken", range(len(SAID)))
-def test_an_import_that_loses_its_broker_says_what_was_taken_and_goes_on(
+def test_an_import_that_loses_its_broker_goes_on_later(
     taken: int, home: Path, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Leaving()
@@ -412,7 +411,6 @@ def test_an_import_that_loses_its_broker_says_what_was_taken_and_goes_on(
 
     log.left = taken
     done = take()
-    assert done.exit_code == 1 and "same command again" in done.stderr and len(texts(log)) == taken
-    assert ("Nothing was taken." if not taken else f"{taken} text") in done.stderr
+    assert done.exit_code == 1 and "does not answer" in done.stderr and len(texts(log)) == taken
     log.left = 100
     assert take().exit_code == 0 and texts(log) == SAID

@@ -19,7 +19,7 @@ from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
+from memtape.tools.capture.project import adopt, is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.importing.finding import began_in
@@ -240,7 +240,7 @@ def test_what_was_moved_or_copied_beside_does_not_lend_its_token(tmp_path: Path,
     shutil.copytree(known, tmp_path / "copy")
     with pytest.raises(NotAdopted):
         scope_of_folder(tmp_path / "copy", home)
-    apart = set_apart(tmp_path / "copy", home).scope
+    apart = adopt(tmp_path / "copy", home, "project:copy").scope
     for was in (known, tmp_path / "copy"):
         was.rename(was.with_name("moved"))
     assert scope_of_folder(tmp_path / "moved", home) == apart != scope

@@ -177,7 +177,7 @@ def test_what_hosts_have_kept_is_taken_once_and_the_rest_is_named(hosts: Path) -
     assert not (hosts / "home/imports.json").exists()
     assert not (hosts / "home/folders.json").exists()
     shown = call("import", "--all").output
-    assert f"Took {EXPECTED}; 0 there already; 3 files read." in shown and "Skipped because" in shown
+    assert f"Took {EXPECTED}; 0 there already; 3 files read." in shown and "skipped: " in shown
     again = document("import", "--all")
     assert (again["taken"], again["unchanged"]) == (0, 3)
     [scope] = json.loads((hosts / "home/folders.json").read_text()).values()

@@ -278,11 +278,6 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
     return Adopted(str(place), scope, None if is_same else before)
 
 
-def set_apart(folder: Path, home: Home) -> Adopted:
-    """Give a repository a scope of its own, regardless of the origin."""
-    return adopt(folder, home, _new_scope(_redactor(home).name(folder.name), None))
-
-
 def folders_known(home: Home) -> dict[str, str]:
     """Return the folder of each scope known on this machine: a repository, or a folder outside git."""
     known = repositories_of(home).items()

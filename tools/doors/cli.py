@@ -17,17 +17,17 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from memtape import __version__
-from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError, NotAdopted
+from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
 from memtape.schemas.events import Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import note
-from memtape.sinks.home.folders import Home, default_home
+from memtape.sinks.home.folders import default_home
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.options import Given, asked_of, chosen, parameters_of, profile_option
-from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
+from memtape.tools.doors.terminal import folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
 from memtape.tools.verb import Failure, Verb, document
 
@@ -53,20 +53,7 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
             told = f"works on files that stay, and profile {profile.name} keeps none. Nothing was done."
             raise MemtapeError(f"`memtape {verb.command}` {told}", "Name another profile by --profile.")
         asked = asked_of(verb, verbs, given)
-        try:
-            _done(verb, asked, given, home)
-        except NotAdopted as error:  # It is raised before the command has done anything.
-            if not is_asked():
-                raise
-            from memtape.tools.capture.project import adopt, set_apart
-
-            say(str(error), err=True)
-            if confirmed("Is this copy yours, and shall it use that memory?"):
-                adopt(Path.cwd(), Home(home), error.scope)
-            else:
-                own = f"It has a memory of its own, {set_apart(Path.cwd(), Home(home)).scope}"
-                say(f"{own}; `memtape project adopt {error.scope}` changes that.", err=True)
-            _done(verb, asked, given, home)
+        _done(verb, asked, given, home)
 
 
 def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:

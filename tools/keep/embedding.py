@@ -54,8 +54,6 @@ BATCH_TEXTS = 128
 Folding = Literal["on", "off"]
 NO_FOLDS = -1
 """The cosine by which nothing folds, see `fold_cosine_hundredths`."""
-TEXTS_PER_S = 70
-"""So many texts get a vector from MiniLM on one core."""
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
@@ -305,7 +303,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     waiting: int
     offer: str = ""
-    """The benefit and the cost of an installed local model; empty without an offer."""
+    """The benefit of an installed local model; empty without an offer."""
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
@@ -324,10 +322,9 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         effective, degraded, warning = own or resolved.kind, resolved.degraded, resolved.warning
     except MemtapeError as error:
         effective, degraded, warning = "none", dense, f"{error} {error.hint}".strip()
-    minutes = many(max(1, minutes_for(counters.texts)), "minute")
     offer = (
         "MiniLM is installed and finds what is said in other words. `memtape admin embedder set local` and "
-        f"`memtape run --once` give {many(counters.texts, 'text')} a vector, in about {minutes}."
+        f"`memtape run --once` give {many(counters.texts, 'text')} a vector."
     )
     return EmbedderState(
         configured=settings.embedder,
@@ -342,11 +339,6 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
         offer=offer if is_offered(home, history) else "",
     )
-
-
-def minutes_for(texts: int) -> int:
-    """Return in about how many minutes so many texts get a vector from MiniLM."""
-    return round(texts / TEXTS_PER_S / 60)
 
 
 class Refolded(msgspec.Struct, frozen=True, kw_only=True):

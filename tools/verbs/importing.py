@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, one_line
@@ -17,7 +16,7 @@ from memtape.sinks.logs.embedded import MemoryLog
 from memtape.sinks.logs.opening import log_url
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
-from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say
+from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say, say_all, some
 from memtape.tools.query.telling import AWAY, hidden_told
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 from memtape.tools.verbs.keeping import LogFormat, LogLevel
@@ -75,16 +74,16 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
         sources, folders = _sources(list(map(Path, asked.paths)), asked.all, asked.gone)
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=asked.dry_run, gone=asked.gone, on_progress=bar.update)
-            with _away_told(lambda: importer.summary.taken):
-                speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
-                summary = importer.take(sources, folders)
-        notes = (_vectors_told(speaker, summary), "" if summary.dry_run else speaker.profile.told)
+            speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
+            summary = importer.take(sources, folders)
+        told = "" if summary.dry_run else speaker.profile.told
     if summary.nothing_read:
         formats = ", ".join(SOURCES)
         say(f"Error: There was nothing that could be read.\nThe formats are {formats}.", err=True)
     yield Failure(summary) if summary.nothing_read else summary
-    _print_summary(summary)
-    yield from filter(None, notes)
+    yield from _summary_lines(summary)
+    if told:
+        yield told
 
 
 def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
@@ -130,20 +129,6 @@ def _sources(
     return found, [path for path in paths if not path.is_file()]
 
 
-@contextmanager
-def _away_told(taken: Callable[[], int]) -> Iterator[None]:
-    """Report of an import with an unreachable broker: the texts taken before, and the next step."""
-    try:
-        yield
-    except LogAway as error:
-        count = taken()
-        told = f"{many(count, 'text was', 'texts were')} taken before." if count else "Nothing was taken."
-        then = "Then give the same command again: it goes on, and takes nothing twice."
-        away = LogAway(f"{error} {told}", f"{error.hint} {then}".strip())
-        away.spooled = error.spooled
-        raise away from None
-
-
 def _speaker(home: Path | Home, log: Log | None = None) -> Client:
     """Return the importing client: texts without a project go to this folder's, none to a shell's session."""
     speaker = Client(home, log=log)
@@ -174,62 +159,35 @@ def _size(source: finding.ImportSource) -> int:
         return 0
 
 
-def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
-    """Return a sentence on the wait of texts for vectors, empty for less than a minute or no vectors."""
-    from memtape.schemas.embedding import FLOOR
-    from memtape.sinks.logs.configuring import settings_on
-    from memtape.tools.keep.embedding import minutes_for
-
-    minutes = minutes_for(summary.taken)
-    if summary.dry_run or not minutes or settings_on(speaker.log).embedder == FLOOR:
-        return ""
-    return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
-
-
-def _print_summary(summary: ImportSummary) -> None:
+def _summary_lines(summary: ImportSummary) -> Iterator[str]:
+    """Yield the counts of an import; what a person should mend is printed on stderr."""
     verb = "Would take" if summary.dry_run else "Took"
     parts = [f"{many(summary.files, 'file')} read"]
     counts = {"unchanged": summary.unchanged, "could not be read": summary.unread, "denied": summary.denied}
     parts += [f"{count:,} {what}" for what, count in counts.items() if count]
-    say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {', '.join(parts)}.")
+    yield f"{verb} {summary.taken:,}; {summary.known:,} there already; {', '.join(parts)}."
     if summary.withdrawn or summary.again:
         again = f"shown again: {summary.again:,}"
-        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; {again}.")
+        yield f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; {again}."
     if told := hidden_told(summary.hidden, summary.hidden_ids):
-        say(told)
+        yield told
+    if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
+        yield f"There is nothing to take. The formats are {', '.join(SOURCES)}."
+    yield from (f"  {count:,} into {scope}" for scope, count in summary.scopes.items())
+    skipped = sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0]))
+    yield from (f"  {count:,} skipped: {reason}" for reason, count in skipped)
     if summary.spooled:
         say(AWAY, err=True)
     if summary.missing:
-        say(
-            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder "
-            "is missing or empty, or cannot be read whole. "
-            "Where they are gone for good: memtape import PATH --gone.",
-            err=True,
-        )
-    if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
-        say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
-    sources = [(name, *its.values()) for name, its in summary.sources.items()]
-    _print_table("Source", ("taken", "known"), sources)
-    _print_table("Scope", ("taken",), list(summary.scopes.items()))
-    _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0])))
-    _print_problems(summary.problems, summary.problem_count)
+        away = f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder"
+        then = "Where they are gone for good: memtape import PATH --gone."
+        say(f"{away} is missing or empty, or cannot be read whole. {then}", err=True)
+    say_all(some(summary.problems, _problem, most=SHOWN_PROBLEMS), err=True)
 
 
-def _print_problems(problems: Sequence[ImportProblem], count: int) -> None:
-    for problem in problems[:SHOWN_PROBLEMS]:
-        place = f", {one_line(str(problem.place))}" if problem.place else ""
-        say(f"{one_line(str(problem.path))}{place}: {problem.reason}", err=True)
-    if count > SHOWN_PROBLEMS:
-        say(f"… and {count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
-
-
-def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ...]]) -> None:
-    if not lines:
-        return
-    width = max(len(title), *(len(str(line[0])) for line in lines))
-    say(f"\n{title.ljust(width)}  " + "  ".join(name.rjust(9) for name in columns).rstrip())
-    for name, *counts in lines:
-        say(f"{str(name).ljust(width)}  " + "  ".join(f"{count:9,}" for count in counts))
+def _problem(problem: ImportProblem) -> str:
+    place = f", {one_line(str(problem.place))}" if problem.place else ""
+    return f"{one_line(str(problem.path))}{place}: {problem.reason}"
 
 
 VERBS = (
