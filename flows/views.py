@@ -62,6 +62,8 @@ class Control:
         self.batch_events = batch_events
         self.stopping = threading.Event()
         self.read: dict[int, int] = {}
+        self.behind: dict[int, bool] = {}
+        """Whether the last batch of a partition was full, so that more events wait than fit into one."""
 
     @property
     def events_read(self) -> int:
@@ -121,7 +123,7 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         most = self._control.batch_events
         limit = min(most, self._end - self._offset) if once else most
         slots = self._log.read(self._partition, self._offset, limit)
-        self._idle = not slots
+        self._idle, self._control.behind[self._partition] = not slots, len(slots) == most
         if not slots:
             return []
         self._offset = slots[-1].offset + 1

@@ -377,7 +377,7 @@ class Decided(_Body, frozen=True):
     The decision applies while every input still has its `seq` and no cover. Its texts are captured after it,
     and are no memories without it. `reason` says why an attempt failed; then nothing is decided. `reason`
     holds no words of a text. `until` ends a pass: the pass has read all captures of the scope before this
-    `seq`.
+    `seq`. With a `reason` it ends a part, and the pass goes on.
     """
 
     attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]

@@ -21,6 +21,7 @@ from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
 from test_statements import erase
 
+from memtape.flows.workers import worker as flows_worker
 from memtape.flows.workers.consolidate import Consolidation, consolidate, events_of
 from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, MAX_ATTEMPTS, Captured, Decided, Event
@@ -29,14 +30,15 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
+from memtape.state.consolidation import clusters
 from memtape.state.consolidation.clusters import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate, plan
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep import consolidating
-from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.consolidating import alone, consolidator, marks_of
+from memtape.tools.keep.states import partition_now, state_at
 from memtape.tools.query import reading
 
 SCOPE = "project:canal"
@@ -384,8 +386,8 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, print, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log),
-        consolidator(home), lambda: now_us() + later_us,
+        log, print, lambda: marks_of(home, log) if wanted() else {}, partial(alone, home),
+        partial(partition_now, home, log), consolidator(home), lambda: now_us() + later_us,
     )  # fmt: skip
 
 
@@ -403,6 +405,28 @@ def test_the_worker_waits_until_enough_is_new_and_rests_for_a_day(client: Client
     rested.once()
     assert not rested.done
     assert "there is one in 24 h" in client.status().scopes[SCOPE].next_pass
+
+
+def test_a_pass_cut_off_after_each_part_decides_what_a_whole_one_does(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part reads a few memories, the earliest first, whether or not the next follows at once."""
+    monkeypatch.setattr(clusters, "MOST_NEW", 4)
+    things = ("staging database", "night gauge", "harbour camera", "sluice radio")
+    said = [f"The {thing} listens on port {5430 + n}." for n in range(6) for thing in things]
+    told = list[set[str]]()
+    with Client(tmp_path / "whole", scope=SCOPE, origin="user", actor="Ada") as whole:
+        for one, pass_s, passes in ((whole, 60.0, 1), (client, 0.0, 2)):
+            say(one, *said)
+            one.project()
+            monkeypatch.setattr(flows_worker, "PASS_S", pass_s)
+            for place in range(passes):
+                made = worker(one)
+                made.once()
+                assert made.unfinished is (place + 1 < passes)
+                one.project()
+            told.append(set(held(one)))
+    assert told[0] == told[1] and len(told[0]) == len(things), told
 
 
 def test_orders_pins_and_documents_are_left_as_they_are_and_two_at_once_decide_once(client: Client) -> None:

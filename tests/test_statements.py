@@ -16,6 +16,7 @@ import pytest
 from bench.statements import counts_of, labelled_turns
 from builders import START
 from click.testing import CliRunner
+from commanding import document
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tables import DATA, rows, table
@@ -277,6 +278,24 @@ def test_a_worker_that_dies_between_pages_goes_on(client: Client, monkeypatch: p
         assert "the disk is full" in notes[0]
         worker.once()
         assert len(stated(client)) == len({event.id for event in stated(client)}) == 20
+
+
+def test_many_turns_are_in_the_views_before_any_is_read_and_each_run_reads_on(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtape.flows.workers.extract.PAGE_SLOTS", 3)
+    monkeypatch.setattr("memtape.flows.workers.worker.PASS_S", 0.0)
+    monkeypatch.setattr("memtape.tools.keep.owner.FEW_EVENTS", -1)
+    with client:
+        client.home.settings_path.write_text("catch_up = false\n")
+        said(client, *(f"We decided to use port {5000 + n} for tests." for n in range(7)))
+        client.project()
+        assert not stated(client)
+        counts, left = list[int](), ["extract"]
+        while left == ["extract"]:
+            left = document("run", "--once", "--no-embed", home=client.home.path)["unfinished"]
+            counts.append(len(stated(client)))
+        assert not left and counts[:3] == [3, 6, 7]
 
 
 # --- What no rule was written with ---

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from builders import captured, erased, make_id
+from commanding import call
 from soaked import soaked
 from test_views import filled, history, project, vault_bytes
 from test_views import home as home  # A fixture.
@@ -27,6 +28,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.verbs import keeping
 
 WAIT_S = 300.0
 A = "project:a"
@@ -215,6 +217,32 @@ def serving(home: Home) -> Iterator[None]:
         owner.stop()
         thread.join()
     assert not ended, ended
+
+
+def test_a_single_run_waits_to_the_end_of_a_projector_that_ends_by_itself(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that a search has started. Another one is in its way."""
+    log, refused = EmbeddedLog(home.log_path, 2), list[Locked]()
+    log.append([captured("one", scope=A)])
+    at_work, started, enter = home.lock("projector"), home.start_lock("projector"), Owner.__enter__
+
+    def entered(owner: Owner) -> Owner:
+        if len(refused) == 3:
+            at_work.release()
+        try:
+            return enter(owner)
+        except Locked as refusal:
+            refused.append(refusal)
+            raise
+
+    monkeypatch.setattr(Owner, "__enter__", entered)
+    monkeypatch.setattr(keeping, "PROJECTOR_WAIT_S", 0.0)
+    with at_work.held(0):
+        call("run", "--once", home=home.path, code=1)
+        with started.held(0):
+            call("run", "--once", home=home.path)
+    assert len(refused) == 3
 
 
 def test_whoever_fails_in_its_turn_is_told_and_the_projector_goes_on(home: Home) -> None:

@@ -8,13 +8,14 @@ worker, add nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
+from memtape.flows.projection import fold_until
 from memtape.flows.workers.worker import OnProgress, Worker, append_new
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import (
@@ -41,26 +42,29 @@ from memtape.state.consolidation.clusters import DueCluster, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
+UNFINISHED = "unfinished"
 _THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
 Conclude = Callable[[DueCluster], Sequence[Conclusion]]
 """Returns the conclusions about a cluster. Raises `BudgetSpent`, and `MemtapeError` if a model cannot be
 reached.
 """
-ScopeAlone = Callable[[str], AbstractContextManager[Scope | None]]
-"""Holds the right to consolidate, and gives the state of a scope then. Raises `Locked`."""
+Alone = Callable[[], AbstractContextManager[None]]
+"""Holds the right to consolidate. Raises `Locked`."""
 
 
 class Passed(NamedTuple):
-    """The result of a pass: the number of clusters read, the conclusions, and the problems."""
+    """The result of a part of a pass: the number of clusters read, the conclusions, and the problems."""
 
     clusters: int
     conclusions: list[Conclusion]
     problems: list[str]
+    is_last: bool
 
 
 @dataclass(eq=False)
@@ -68,39 +72,70 @@ class Consolidation(Worker):
     """Consolidates each scope whose gate is open; `done` counts decisions.
 
     `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
+    `state_of` returns the state of a scope's partition at the end of the log, once for all of its scopes.
     """
 
+    doing = "bringing together what is alike"
     poll_s = 60.0
     failure = "Memories could not be consolidated"
     spent = "What is left of memories that are alike is looked at tomorrow."
 
     marks: Callable[[], Mapping[str, PassMark]]
-    scope_alone: ScopeAlone
+    alone: Alone
+    state_of: Callable[[str], Partition]
     conclude: Conclude
     now_us: Callable[[], int]
 
     def catch_up(self) -> None:
         """Run a pass in each scope that may have one."""
-        now = self.now_us()
-        may = [scope for scope, mark in self.marks().items() if scope != GLOBAL and gate(mark, now).is_open]
-        with suppress(Locked):
-            for name in may:
-                if self.stopping.is_set():
-                    return
-                with self.scope_alone(name) as scope:
-                    # The views may be behind.
+        now, may = self.now_us(), dict[int, list[str]]()
+        for name, mark in self.marks().items():
+            if name != GLOBAL and gate(mark, now).is_open:
+                may.setdefault(partition_of(name, self.log.partitions), []).append(name)
+        left = sum(map(len, may.values()))
+        for names in may.values():
+            with suppress(Locked), self.alone():
+                state = self.state_of(names[0])
+                for name in names:
+                    scope = state.scopes.get(name)  # The views may be behind.
                     if scope is not None and gate(scope.passes.mark(), now).is_open:
-                        passed = consolidate(self.log, scope, self.conclude, self.now_us)
-                        self.done += len(passed.conclusions)
-                        for problem in passed.problems:
-                            self.note(f"Memories that are alike were not consolidated: {problem}")
+                        self._run_parts(state, name)
+                    left -= 1
+                    if left and self.is_over():
+                        return
+
+    def _run_parts(self, state: Partition, name: str) -> None:
+        """Run the parts of a scope's pass until the last one, or until the worker's own pass is over."""
+        parts = passed(self.log, state, name, self.conclude, self.now_us, self.on_progress)
+        for part in parts:
+            self.done += len(part.conclusions)
+            for problem in part.problems:
+                self.note(f"Memories that are alike were not consolidated: {problem}")
+            if not part.is_last and self.is_over():
+                return
+
+
+def passed(
+    log: Log, state: Partition, name: str, conclude: Conclude, now_us: Callable[[], int],
+    on_cluster: OnProgress = lambda done, total: None,
+) -> Iterator[Passed]:  # fmt: skip
+    """Consolidate a scope of a partition's state part by part, and yield what each part has decided.
+
+    The state is folded on between two parts.
+    """
+    while True:
+        part = consolidate(log, state.scopes[name], conclude, now_us, on_cluster)
+        yield part
+        if part.is_last or state.stale:
+            return
+        fold_until(state, log, log.ends()[state.number])
 
 
 def consolidate(
     log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
     on_cluster: OnProgress = lambda done, total: None,
 ) -> Passed:  # fmt: skip
-    """Consolidate all due clusters of a scope, append the decisions, and return them.
+    """Consolidate the due clusters of the next part of a scope's pass, append the decisions, and return them.
 
     With a spent budget, the pass ends before the first cluster not asked about, and raises `BudgetSpent`; if
     a model cannot be reached at all, it raises `MemtapeError` and the pass has not ended.
@@ -119,9 +154,10 @@ def consolidate(
         for conclusion in concluded:
             append(log, events_of(scope, conclusion, now_us()))
     on_cluster(len(planned.due), len(planned.due))
-    append(log, [_end_of(scope, planned.until, now_us())])
+    append(log, [_end_of(scope, planned.until, now_us(), None if planned.is_last else UNFINISHED)])
     problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
-    return Passed(len(planned.due), [it for it in conclusions if it.operations], problems)
+    decided = [it for it in conclusions if it.operations]
+    return Passed(len(planned.due), decided, problems, planned.is_last)
 
 
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
@@ -188,8 +224,8 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
     return msgspec.structs.replace(event, at=at)
 
 
-def _end_of(scope: Scope, until: int, now_us: int) -> Event:
-    body = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
+def _end_of(scope: Scope, until: int, now_us: int, reason: str | None = None) -> Event:
+    body = Decided(attempt=1, inputs=(), operations=(), reason=reason, until=until)
     id = derived_id("decided", scope.name, "memtape", f"until:{until}")
     return make_event("decided", id, body, scope.name, SYSTEM, (), now_us)
 

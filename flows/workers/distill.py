@@ -176,6 +176,7 @@ class Distillation(Worker):
     `wanted` says whether a model is configured.
     """
 
+    doing = "taking facts from talk"
     poll_s = 5.0
     failure = "A model could not take facts from what was said"
     spent = "What was said is asked about within a day."
@@ -199,7 +200,7 @@ class Distillation(Worker):
         with suppress(Locked):
             for made in self.talk.answers(self._due):
                 self.done += len(made)
-                if self.stopping.is_set():
+                if self.is_over():
                     return
 
     def _due(self, session: LogSession) -> list[Window]:

@@ -48,6 +48,7 @@ LAST_TURNS = 4
 class Extraction(Worker):
     """Captures the statements of the turns on a log. `is_wanted` says whether that is wanted at all."""
 
+    doing = "finding statements"
     failure = "What turns state could not be captured"
 
     marks: OffsetStore
@@ -72,6 +73,9 @@ class Extraction(Worker):
                     events = [(offset, event) for offset, event in found if event is not None]
                     yield from self._made(number, turns_among(self.log, number, events, hidden, may_correct))
                     offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+                    self.on_progress(sum(offsets), sum(ends))
+                    if slots and offsets != ends and self.is_over():
+                        return
         finally:
             self.marks.write(_NAME, offsets)
 

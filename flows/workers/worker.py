@@ -1,13 +1,16 @@
 """The base of all workers: what is due is made, appended, and counted, once or until stopped.
 
-The work of each worker, and the list of workers, are elsewhere.
+A worker works in passes. A pass ends with the first part of its work after `PASS_S`; the next pass goes on
+there, and decides the same. The work of each worker, and the list of workers, are elsewhere.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from math import inf
 from typing import ClassVar, Protocol
 
 from memtape.schemas.errors import BudgetSpent
@@ -18,6 +21,8 @@ RETRY_S, SPENT_S = (2.0, 60.0), 3_600.0
 """A worker that failed is asked again after the first, then twice as long, at most after the second; after a
 spent budget later.
 """
+PASS_S, GIVE_WAY_S = 30.0, 0.1
+"""The length of a pass, and the wait between two looks whether the views still need the machine."""
 NOTES_KEPT = 256
 
 OnNote = Callable[[str], None]
@@ -49,6 +54,8 @@ class Worker:
     Not for several threads at once, except `stopping`, which any thread may set.
     """
 
+    doing: ClassVar = "working"
+    """The word for people about work that goes on."""
     poll_s: ClassVar = 1.0
     """Time between two looks of a serving worker."""
     failure: ClassVar = ""
@@ -64,6 +71,13 @@ class Worker:
     """Amount of work done so far, in the worker's own unit, by default appended events."""
     refused: bool = False
     """Whether something was left undone until a person decides or mends something; an outage passes."""
+    unfinished: bool = False
+    """Whether the last pass ended before all was done."""
+    ends_at_s: float = inf
+    """The monotonic time after which the pass ends."""
+    gives_way: Callable[[], bool] = lambda: False
+    """Whether no pass may begin now, since many events wait for the views."""
+    on_progress: OnProgress = lambda done, total: None
     on_failure: Callable[[Exception], None] = lambda error: None
     """Called with each error of `catch_up`."""
     noted: dict[str, None] = field(default_factory=dict)
@@ -79,6 +93,16 @@ class Worker:
             if self.stopping.is_set():
                 return
 
+    def is_over(self) -> bool:
+        """Return whether the pass ends with the part just done."""
+        self.unfinished = time.monotonic() >= self.ends_at_s
+        return self.unfinished or self.stopping.is_set()
+
+    def run_pass(self) -> None:
+        """Catch up until all is done, or the pass is over."""
+        self.unfinished, self.ends_at_s = False, time.monotonic() + PASS_S
+        self.catch_up()
+
     def failed(self, error: Exception) -> str:
         """Return the message for people about an error of `catch_up`; empty if reported elsewhere."""
         if isinstance(error, BudgetSpent):
@@ -91,25 +115,28 @@ class Worker:
             self.note(told)
 
     def once(self) -> None:
-        """Catch up, and note an error instead of raising it."""
+        """Run a pass, and note an error instead of raising it."""
         try:
-            self.catch_up()
+            self.run_pass()
         except Exception as error:
             self._tell(error)
 
     def serve(self) -> None:
-        """Catch up again and again until `stopping` is set; after an error, later."""
+        """Run passes until `stopping` is set; after an error, later."""
         wait_s = RETRY_S[0]
         while not self.stopping.is_set():
+            if self.gives_way():
+                self.stopping.wait(GIVE_WAY_S)
+                continue
             try:
-                self.catch_up()
+                self.run_pass()
             except Exception as error:  # A worker lives as long as its owner, despite any error.
                 self._tell(error)
                 self.stopping.wait(SPENT_S if isinstance(error, BudgetSpent) else wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])
             else:
                 wait_s = RETRY_S[0]
-                self.stopping.wait(self.poll_s)
+                self.stopping.wait(0 if self.unfinished else self.poll_s)
 
     def note(self, note: str) -> None:
         """Tell people a sentence, unless the sentence is among the last `NOTES_KEPT` different ones."""

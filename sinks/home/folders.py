@@ -179,9 +179,14 @@ class FileLock:
                         "Wait for it, or end it if it should not be there; the lock ends with its holder.",
                     ) from None
                 time.sleep(POLL_S)
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, str(os.getpid()).encode(), 0)
         self.fd = fd
+        self.name(os.getpid())
+
+    def name(self, pid: int) -> None:
+        """Name the process that holds the lock, which is held here too."""
+        assert self.fd is not None
+        os.ftruncate(self.fd, 0)
+        os.pwrite(self.fd, str(pid).encode(), 0)
 
     def release(self) -> None:
         """Give the lock back; nothing happens if it is not held."""

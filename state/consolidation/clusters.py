@@ -29,6 +29,10 @@ BEHIND_US = 14 * DAY_US
 NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
+MOST_NEW = 2_000
+"""New memories read by a part of a pass, the earliest first: a part takes some seconds. Later ones are left
+out, so that a bulk load is decided as if it had come in such parts. Enough for another part are left.
+"""
 MOST_COMPARED = 200
 """Candidates compared with a memory at most: those that share the most terms, the latest first."""
 MOST_TRIED = 16
@@ -92,10 +96,14 @@ class DueCluster(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The clusters of a pass, and the seq up to which it has read: at most the first without room."""
+    """The clusters of a part of a pass, and the seq up to which the part has read.
+
+    The last part has read at most up to the first memory without room.
+    """
 
     due: list[DueCluster]
     until: int
+    is_last: bool
 
 
 class Gate(NamedTuple):
@@ -126,14 +134,18 @@ def gate(mark: PassMark, now: int) -> Gate:
 
 
 def plan(scope: Scope) -> Plan:
-    """Return the clusters of a scope's next pass: new and queued memories, each with similar ones.
+    """Return the clusters of the next part of a scope's pass: new memories, each with similar ones.
 
-    A cluster has at least two memories and at most 25, and each memory is in one. Without room for all
-    similar memories the latest come first, since they hold the present state, and the rest waits for the next
-    pass.
+    The last part has the queued ones too. A cluster has at least two memories and at most 25, and each memory
+    is in one. Without room for all similar memories the latest come first, since they hold the present state,
+    and the rest waits for the next pass.
     """
-    again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
-    near, left, found = _Near(_candidates(scope)), list[int](), list[DueCluster]()
+    canonical = (it.canonical for it in scope.memories.living() if not it.made)
+    new = sorted(seq for seq in canonical if seq >= scope.passes.until and _is_consolidated(scope, seq))
+    is_part = len(new) >= MOST_NEW + ENOUGH_NEW
+    end = new[MOST_NEW] if is_part else scope.seq
+    again = dict.fromkeys(id for ids in scope.passes.queued for id in ids if not is_part)
+    near, left, found = _Near(_candidates(scope, end)), list[int](), list[DueCluster]()
     for candidate in sorted(near.free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
@@ -154,7 +166,8 @@ def plan(scope: Scope) -> Plan:
                 failed = max((times for queued, (times, _) in queue if own >= {*queued}), default=0)
                 found.append(DueCluster(cluster, failed + 1))
     found.sort(key=lambda due: due.cluster[0].seq)
-    return Plan(found, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
+    left = [] if is_part else [seq for seq in left if seq >= scope.passes.until]
+    return Plan(found, min(left, default=end), not is_part)
 
 
 class _Near:
@@ -193,12 +206,20 @@ def may_replace(a: Candidate, b: Candidate) -> bool:
     return found is not None and found.whole
 
 
-def _candidates(scope: Scope) -> Iterator[Candidate]:
-    """Yield the memories to consolidate: no orders of people, nothing pinned, set apart or covered."""
+def _is_consolidated(scope: Scope, seq: int) -> bool:
+    return scope.captures.by_seq[seq].family == CONSOLIDATED
+
+
+def _candidates(scope: Scope, end: int) -> Iterator[Candidate]:
+    """Yield the memories before a seq to consolidate, and texts of earlier passes.
+
+    Orders of people, and what is pinned, set apart or covered, are left out.
+    """
     by_seq = scope.captures.by_seq
     for memory in scope.memories.living():
         spoken = by_seq[memory.canonical]
-        if spoken.family != CONSOLIDATED or not is_shown(scope, scope.covers, memory):
+        is_read = _is_consolidated(scope, spoken.seq) and (memory.made or spoken.seq < end)
+        if not is_read or not is_shown(scope, scope.covers, memory):
             continue
         ids, body = ids_of(scope, memory.joins), scope.captures.body(spoken)
         apart = scope.pins.has_any(ids) or any(id in scope.covers.apart for id in ids)

@@ -53,14 +53,16 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
     match event.body:
         case Captured():
             _count(state, context.seq, event.sent, context)
-        case Decided(until=int(until)):
-            state.until, state.at = max(state.until, until), context.at
+        case Decided(until=int(until), reason=reason):
+            state.until = max(state.until, until)
             # Memories that the ended pass has not read count again: new ones, or left over by a spent budget.
             state.new = state.confirmed = state.oldest = 0
             for seq in takewhile(lambda seq: seq >= state.until, reversed(of.captures.ordinals)):
                 _count(state, seq, event.sent, context)
             state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(of, cluster)}
-            state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
+            if reason is None:
+                state.at = context.at
+                state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
         case Decided(inputs=inputs, operations=operations, attempt=attempt, reason=reason):
             cluster = tuple(input.id for input in inputs)
             state.queued.pop(cluster, None)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from memtape.flows.workers.consolidate import Conclude, consolidate, is_wanted
+from memtape.flows.workers.consolidate import Conclude, is_wanted, passed
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
@@ -26,14 +26,13 @@ from memtape.sinks.home.folders import Home
 from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, Gate, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
-from memtape.state.core.scope import Scope
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.models import author, listed_in, model_for, prompt_about
-from memtape.tools.keep.states import scope_now
+from memtape.tools.keep.states import partition_now
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -188,11 +187,9 @@ def _checked(text: str, of: Cluster) -> str:
     return text
 
 
-@contextmanager
-def scope_alone(home: Home, log: Log, name: str, wait_s: float = 0) -> Iterator[Scope | None]:
-    """Hold the right to consolidate, and yield a scope's state. Raises `Locked` if another process does."""
-    with home.lock("consolidation").held(wait_s):
-        yield scope_now(home, log, name)
+def alone(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
+    """Hold the right to consolidate in a block. Raises `Locked` if another process does."""
+    return home.lock("consolidation").held(wait_s)
 
 
 class Consolidated(NamedTuple):
@@ -217,20 +214,24 @@ def consolidate_scope(
     """
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL}, of operators, is not consolidated.", "Name a project's scope.")
-    alone = nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S)
-    with alone as scope:
+    with nullcontext() if dry_run else alone(home, WAIT_S):
+        state = partition_now(home, log, name)
+        scope = state.scopes.get(name)
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
         if dry_run:
-            clusters = [each.cluster for each in plan(scope).due]
-            concluded = [conclusion for cluster in clusters for conclusion in rules.conclude(cluster)]
+            due = [each.cluster for each in plan(scope).due]
+            concluded = [conclusion for cluster in due for conclusion in rules.conclude(cluster)]
             concluded = [conclusion for conclusion in concluded if is_wanted(scope, conclusion)]
-            return Consolidated(opened, False, len(clusters), concluded, [])
+            return Consolidated(opened, False, len(due), concluded, [])
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
-        passed = consolidate(log, scope, consolidator(home), now_us, on_cluster)
-    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
+        parts = list(passed(log, state, name, consolidator(home), now_us, on_cluster))
+    clusters = sum(part.clusters for part in parts)
+    conclusions = [conclusion for part in parts for conclusion in part.conclusions]
+    problems = [problem for part in parts for problem in part.problems]
+    return Consolidated(opened, True, clusters, conclusions, problems)
 
 
 def marks_of(home: Home, log: Log) -> dict[str, PassMark]:

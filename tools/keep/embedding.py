@@ -95,6 +95,8 @@ class _Opened(NamedTuple):
 class Embedding(Worker):
     """The worker that gives the texts of a log their vectors, and lets an embedder that has all take over."""
 
+    doing = "giving vectors"
+
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
@@ -108,14 +110,15 @@ class Embedding(Worker):
 
         Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits.
         """
-        self.refused = False
-        while not self.stopping.is_set():
+        self.refused, before = False, self.done
+        while not self.is_over():
             queue, then = self._prepare()  # Each time, since somebody may have changed it meanwhile.
             if queue is None:
                 return
             queue.look()
             if queue.waiting:
                 self._embed(queue)
+                self.on_progress(self.done - before, self.done - before + queue.waiting)
                 continue
             if then and configure(self.log, partial(taken_over, key=queue.key)).embedder == queue.key:
                 self.note(f"The embedder {queue.key} has taken over.")

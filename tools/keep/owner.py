@@ -35,6 +35,8 @@ LOCK_WAIT_S = 0.5
 STOP_S = 10.0
 """The wait at the end for texts that are being embedded; later vectors are lost and made again."""
 ASK_POLL_S = 0.1
+FEW_EVENTS = 2_000
+"""Where more wait for the views, the views come before the workers."""
 TURN_WAIT_S = 3_600.0
 """A process waits at most so long for its turn, and for an owner that ends by itself."""
 
@@ -69,6 +71,7 @@ class Owner:
         self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
         for name, worker in self._beside.items():
             worker.on_failure = partial(failure, home, "worker_failed", worker=name)
+        self._behind: dict[int, bool] = {}
         self._stopped = False
         self._kept: list[str] = []
 
@@ -107,7 +110,9 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        self._catch_up("before")
+        views = self._look()
+        if sum(views.ends) - sum(mark.offset for mark in views.watermarks if mark) <= FEW_EVENTS:
+            self._catch_up("before")
         events = self._run_or_mend(True, on_progress)
         while self._ends.is_set() and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
@@ -120,24 +125,35 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda _: None) -> dict[str, int]:
-        """Run the workers of a single run, then project; return each worker's count.
+    def work(self, on_phase: OnPhase = lambda *_: None) -> dict[str, int]:
+        """Run one pass of each worker of a single run, then project; return each worker's count.
 
         A worker's unfinished work is noted, and still waits.
         """
-        ends, workers = self._log.ends(), self._of("after")
-        before = sum(worker.done for worker in workers.values())
+        ends, workers = self._log.ends(), self._of("before", "after")
+        told = "working", 0, 0
 
+        def tell(doing: str, done: int, total: int) -> None:
+            nonlocal told
+            told = doing, done, total
+
+        for worker in workers.values():
+            worker.on_progress = partial(tell, worker.doing)
         # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
-        thread = threading.Thread(target=partial(self._catch_up, "after"), daemon=True)
+        thread = threading.Thread(target=partial(self._catch_up, "before", "after"), daemon=True)
         thread.start()
         while thread.is_alive() and not self._stopped:
             thread.join(ASK_POLL_S)
-            on_progress(sum(worker.done for worker in workers.values()) - before)
+            on_phase(*told)
         thread.join(STOP_S)
         if self._log.ends() != ends and not self._stopped:
             self._run(True)
         return {name: worker.done for name, worker in workers.items()}
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """The names of the workers whose last pass ended before all was done."""
+        return tuple(name for name, worker in self._beside.items() if worker.unfinished)
 
     @property
     def refused(self) -> bool:
@@ -152,6 +168,8 @@ class Owner:
         self._log.check_briefly()
         self._mend()
         beside = self._beside.items()
+        for worker in self._of("before", "after").values():
+            worker.gives_way = lambda: any([*self._behind.values()])
         threads = [threading.Thread(target=it.serve, name=name, daemon=True) for name, it in beside]
         for thread in threads:
             thread.start()
@@ -216,7 +234,7 @@ class Owner:
 
     def _run(self, once: bool, on_progress: OnProgress | None = None) -> int:
         views, control = self._look(), control_of(self._home, once=once)
-        control.stopping = self._ends
+        control.stopping, self._behind = self._ends, control.behind
         self._ends.clear()
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
@@ -280,14 +298,14 @@ class Owner:
         for doubt in views.take_doubts():
             self._on_note(doubt)
 
-    def _catch_up(self, once: str) -> None:
-        for worker in self._of(once).values():
-            if once == "first" or not self._stopped:  # People are heard in any case.
+    def _catch_up(self, *once: str) -> None:
+        for worker in self._of(*once).values():
+            if once == ("first",) or not self._stopped:  # People are heard in any case.
                 worker.once()
 
-    def _of(self, once: str) -> dict[str, Worker]:
-        """Return the workers that catch up at one time of a single run, by name."""
-        return {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == once}
+    def _of(self, *once: str) -> dict[str, Worker]:
+        """Return the workers that catch up at some times of a single run, by name."""
+        return {name: self._beside[name] for name, kind in self._kinds.items() if kind.once in once}
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:

@@ -68,7 +68,7 @@ def start_one(
     """Start a memtape command like `detached`, with `data` on its stdin.
 
     Returns None while an earlier process of the same right runs: each inherits the right, and holds it until
-    its end.
+    its end. The lock names the process.
     """
     try:
         right.acquire(0)
@@ -76,7 +76,9 @@ def start_one(
         return None
     try:
         assert right.fd is not None
-        return detached(words, data, environment, [right.fd])
+        process = detached(words, data, environment, [right.fd])
+        right.name(process.pid)
+        return process
     finally:
         right.release()
 

@@ -48,11 +48,11 @@ class Delivery(Worker):
 
 
 class WorkerKind(NamedTuple):
-    """How a worker of a home is made, and when `run --once` has the worker catch up: *before* or *after*
-    projecting.
+    """How a worker of a home is made, and when `run --once` has the worker run a pass: *after* projecting.
 
-    A worker that catches up before is quick, and asks no model. A worker that catches up *first* comes before
-    any page is written, also where views are only made anew. Those after catch up in the order of the table.
+    A worker of *before* also runs one before few events are projected; it asks no model. A worker of *first*
+    comes before any page is written, also where views are only made anew. The others work in the order of the
+    table.
     """
 
     make: Callable[[Home, Log, OnNote], Worker]
@@ -79,12 +79,14 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
-    from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
+    from memtape.tools.keep.consolidating import alone, consolidator, marks_of
+    from memtape.tools.keep.states import partition_now
 
     def marks() -> dict[str, PassMark]:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    return Consolidation(log, on_note, marks, partial(scope_alone, home, log), consolidator(home), now_us)
+    state_of, its = partial(partition_now, home, log), consolidator(home)
+    return Consolidation(log, on_note, marks, partial(alone, home), state_of, its, now_us)
 
 
 def last_commit(folder: str) -> int | None:

@@ -305,6 +305,7 @@ class Shadows(Worker):
             for number, end in enumerate(ends):
                 changed = self.log.read(number, 0, end, types=("configured",))[-1].offset
                 offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings)
+            self._ends = [] if self.unfinished else ends
         finally:
             self._present.clear()
             self._marks.write(NAME, offsets)
@@ -325,7 +326,7 @@ class Shadows(Worker):
             if known.get(event.id) != slot.offset:
                 continue
             for name in (name for id, name in ids.items() if id not in known):
-                if self.stopping.is_set():
+                if self.is_over():
                     return slot.offset
                 self.log.append([self._answer(slot, event, name)])
                 self.done += 1

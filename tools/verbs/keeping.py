@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from memtape.schemas.errors import Locked
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.capture.profiles import check_kept, opened_home
-from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, progress, say, some
+from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, say, some
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
     from memtape.tools.keep.copying import Copied
+    from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.rebuild import Rebuilt
     from memtape.tools.keep.verify import Verification
     from memtape.tools.world import World
@@ -35,7 +37,7 @@ _note = partial(say, err=True)
 FEW_COLLECTIONS = (50_000, 20, 50)
 """Thresholds of garbage collection while views are made: a state has many objects, and hardly a circle."""
 PROJECTOR_WAIT_S = 5.0
-"""So long `run --once` waits for another projector, since a search starts one that ends by itself."""
+"""So long `run --once` waits for a projector that does not end by itself."""
 
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
@@ -58,6 +60,8 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
     consolidated: int
     seconds: float
     stopped: bool
+    unfinished: tuple[str, ...] = ()
+    """The workers that go on in the next run."""
 
 
 class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,12 +96,14 @@ def run(
     With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
     sentences. No line has a text of a memory.
 
-    Texts age at each hour, with --once at the hour of the run, also without new events. With --once it exits
-    1 where texts can get no vectors before somebody follows its message; an endpoint that does not answer now
+    Texts age at each hour, with --once at the hour of the run, also without new events. With --once each kind
+    of other work, as giving vectors, ends after half a minute, and the next run goes on there; it exits 1
+    where texts can get no vectors before somebody follows its message. An endpoint that does not answer now
     is only noted.
 
     One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
-    first. With --workers it starts as many processes, which share the partitions by leases.
+    first. With --once it waits to the end of a projector that a search has started. With --workers it starts
+    as many processes, which share the partitions by leases.
     """
     with logged(log_format, log_level) as logs:
         done, is_refused = _run(world, once, workers, embed, metrics, logs)
@@ -107,6 +113,8 @@ def run(
     also += f" and embedded {many(done.embedded, 'text')}" if done.embedded else ""
     stopped = " Stopped." if done.stopped else ""
     yield f"Read {many(done.events, 'event')}{also} in {done.seconds:.1f} s.{stopped}"
+    if done.unfinished:
+        yield f"The next run goes on with what is left of: {', '.join(done.unfinished)}."
 
 
 def _run(
@@ -131,7 +139,7 @@ def _run(
         ended.append(number)
         owner.stop()
 
-    with owner, serving as port:
+    with _owned(owner, world) if once else owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)
@@ -146,16 +154,32 @@ def _run(
             unread = world.reader.unread()
             with phases() as update:
                 events = owner.project(lambda done: update("projecting", done, unread), update)
-            if not ended:
-                with progress(world.reader.unembedded() if embed else None, "Working") as bar:
-                    done = owner.work(lambda done: bar.update(done - bar.pos))
+                if not ended:
+                    done = owner.work(update)
         else:
             events = owner.serve()
         seconds = time.monotonic() - started
     counts = {"embedded": "embed", "distilled": "distill", "consolidated": "consolidate"}
     told = {name: done.get(worker, 0) for name, worker in counts.items()}
-    found = RunCounts(events=events, **told, seconds=round(seconds, 3), stopped=bool(ended))
+    left = owner.unfinished if once else ()
+    found = RunCounts(events=events, **told, seconds=round(seconds, 3), stopped=bool(ended), unfinished=left)
     return found, once and bool(ended or owner.refused)
+
+
+@contextmanager
+def _owned(owner: Owner, world: World) -> Iterator[None]:
+    """Own a home in a block, after the end of a projector that a search has started. Raises `Locked`."""
+    while True:
+        try:
+            owner.__enter__()
+            break
+        except Locked as refusal:
+            if refusal.pid is None or refusal.pid != world.home.start_lock("projector").holder():
+                raise
+    try:
+        yield
+    finally:
+        owner.__exit__()
 
 
 def verify(
