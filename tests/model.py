@@ -32,6 +32,7 @@ from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.polarity import polarity
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 from memtape.state.text.terms import terms
 
@@ -896,9 +897,9 @@ class Scope:
                 "pinned": any(id in self.pinned for id in ids_of(memory)),
                 "provenance": self._provenance(memory), "into": self.covered(memory),
                 "made_of": list(dict.fromkeys(self._all_made_of(memory))), "wordings": self._wordings(memory),
-                "polarity": polarity(body["text"]),
+                "polarity": polarity(read(body["text"])),
                 "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
-                "category": category_of(body["kind"], tuple(body["tags"]), body["text"])}  # fmt: skip
+                "category": category_of(body["kind"], tuple(body["tags"]), read(body["text"]))}  # fmt: skip
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:
         """Return what else is said in a memory that lives: of each text what the most trusted said last."""
@@ -938,7 +939,7 @@ class Scope:
         hidden = self.hidden(capture)
         seen = {"captions": captions, "offset_of": capture["offset"], "hidden": hidden}
         aged = self.aging.of(capture["id"])
-        says = polarity(capture["body"]["text"]) if capture["origin"] in PEOPLE else "fact"
+        says = polarity(read(capture["body"]["text"])) if capture["origin"] in PEOPLE else "fact"
         pinned = capture["id"] in self.pinned
         return {**self._said(capture, capture), **seen, **aged, "pinned": pinned, "polarity": says}
 

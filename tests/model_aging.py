@@ -15,6 +15,7 @@ from typing import Any
 from memtape.schemas.ids import derived_id
 from memtape.state.lifecycle.summing import summed
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.reading import read
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -209,7 +210,7 @@ class Aging:
         if seen or after < 0 or said + after * DAY > clock:
             return 0
         speaks = self.scope.spoken(unit["living"])
-        if speaks["origin"] in ("user", "operator") and heard_in(speaks["body"]["text"]).instructs:
+        if speaks["origin"] in ("user", "operator") and heard_in(read(speaks["body"]["text"])).instructs:
             self.met["wanted from now on"] = None
             return 0
         return 3

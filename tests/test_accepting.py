@@ -16,6 +16,7 @@ from tables import rows
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Origin
 from memtape.state.text.instructions import heard_in, is_for_all_projects
+from memtape.state.text.reading import read
 from memtape.state.views.context import Known
 from memtape.state.views.proposals import proposal_id, proposed
 from memtape.tools.client import Client
@@ -28,7 +29,7 @@ TOLD = "rule for all projects waits for the user: memtape settle"
 
 def test_what_is_for_all_projects_is_told_and_nothing_else() -> None:
     for line in rows("rules-for-all-projects"):
-        found = any(map(is_for_all_projects, heard_in(line["text"]).standing))
+        found = any(map(is_for_all_projects, heard_in(read(line["text"])).standing))
         assert found == line["everywhere"], line["text"]
 
 

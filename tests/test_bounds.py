@@ -20,7 +20,17 @@ from soaked import soaked
 
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
-from memtape.state.text import instructions, markdown, open_ends, opposites, replacements, statements
+from memtape.state.text import (
+    instructions,
+    markdown,
+    names,
+    open_ends,
+    opposites,
+    polarity,
+    replacements,
+    statements,
+)
+from memtape.state.text.reading import read
 
 LENGTHS = (24 * 1024, 64 * 1024)
 """So long are the texts, in characters: more than a pattern is given, and thousands of words."""
@@ -29,20 +39,21 @@ MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
 PLAIN = """
-polarity.corrections_in polarity.polarity names.named_files terms.language_of terms.terms
-questions.is_nod normal.normal_text reading.sentences claims.reading
+terms.language_of terms.terms questions.is_nod normal.normal_text claims.clauses_of
 """.split()
 RULES: dict[str, Callable[[str], object]] = {
-    "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
-    "opposing": lambda text: opposites.oppose(text, "Never deploy on Fridays."),
-    "orders": lambda text: instructions.heard_in(text).orders,
+    "open ends": lambda text: list(open_ends.open_ends(read(text), AT, of_agent=False)),
+    "opposing": lambda text: opposites.oppose(read(text), read("Never deploy on Fridays.")),
+    "orders": lambda text: instructions.heard_in(read(text)).orders,
     "points": lambda text: list(markdown.points(text)),
     "replacing by": lambda text: replacements.replaces("The port is 5433.", text),
     "replacing of": lambda text: replacements.replaces(text, "The port is 5433."),
     "near verbatim": near_verbatim.read,
-    "standing": instructions.heard_in,
-    "statements": lambda text: statements.statements(text, AT, of_agent=False),
-    "statements of an agent": lambda text: statements.statements(text, AT, of_agent=True),
+    "sentences": lambda text: read(text).said,
+    "polarity": lambda text: polarity.polarity(read(text)),
+    "named files": lambda text: names.named_files(read(text)),
+    "statements": lambda text: statements.statements(read(text), AT, of_agent=False),
+    "statements of an agent": lambda text: statements.statements(read(text), AT, of_agent=True),
 } | {name: resolve_name(f"memtape.state.text.{name}") for name in PLAIN}
 WORDS = (
     "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(",

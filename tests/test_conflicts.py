@@ -29,6 +29,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.conflicts import ConflictState
 from memtape.state.subjects.validity import holds, successor
 from memtape.state.text.opposites import oppose
+from memtape.state.text.reading import read
 from memtape.state.views.pages import page
 from memtape.state.views.rows import memory_row
 from memtape.tools.capture.injected import without_injected
@@ -81,8 +82,8 @@ WISHES = st.sampled_from(["Never push to main.", "Push to main.", "Answer at len
 
 @given(WISHES, WISHES | st.just("No."))
 def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str) -> None:
-    assert oppose(one, other) is oppose(other, one)
-    assert not oppose(one, one)
+    assert oppose(read(one), read(other)) is oppose(read(other), read(one))
+    assert not oppose(read(one), read(one))
 
 
 def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() -> None:

@@ -23,6 +23,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.names import named_files
 from memtape.state.text.questions import is_goodbye, is_nod
+from memtape.state.text.reading import read
 from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
@@ -149,8 +150,8 @@ def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> No
         client.project()
         found, _ = client.reader.retriever.found("project:a")
         known, read_anew = known_in(found, NOW), list(known_among(found.known(), [], NOW))
-        assert all(it.heard in (None, heard_in(it.text)) for it in known if it.origin == "user")
-        wanting = {it.text for it in known if it.origin == "user" and it.heard != heard_in("")}
+        assert all(it.heard in (None, heard_in(read(it.text))) for it in known if it.origin == "user")
+        wanting = {it.text for it in known if it.origin == "user" and it.heard != heard_in(read(""))}
         assert wanting >= {text for text, _, origin in said[:4]} and not wanting & {said[5][0], said[6][0]}
         assert items_of(known, NOW) == items_of(read_anew, NOW)
         orders = [item.text for item in items_of(known, NOW) if item.section == "guardrails"]
@@ -308,12 +309,12 @@ def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -
 
 @pytest.mark.parametrize(("text", "files"), table("sentences")["files"])
 def test_files_are_what_looks_like_one(text: str, files: str) -> None:
-    assert named_files(text) == files.split()
+    assert named_files(read(text)) == files.split()
 
 
 @given(st.text(max_size=200), st.text(alphabet="thanks godbye,.! soit", max_size=200))
 def test_any_text_names_only_files_that_it_holds(text: str, prompt: str) -> None:
-    assert all(path in text for path in named_files(text))
+    assert all(path in text for path in named_files(read(text)))
     assert not (is_nod(prompt) and is_goodbye(prompt))
 
 

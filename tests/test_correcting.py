@@ -21,6 +21,7 @@ from test_pausing import transcript
 
 from memtape.schemas.events import Event, Origin
 from memtape.state.text.polarity import corrected, correction_of, corrections_in
+from memtape.state.text.reading import read
 from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
@@ -34,7 +35,7 @@ CASES = table("corrections")
 
 @pytest.mark.parametrize("said", CASES["corrects"])
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
-    assert corrections_in(said) == (said,)
+    assert corrections_in(read(said)) == (said,)
     made = corrected(PORT, correction_of(said), "")
     assert made is not None and (made.text, made.older, made.newer) == (RIGHT, "5433", "5434")
 

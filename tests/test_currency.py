@@ -17,6 +17,7 @@ from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are
 from memtape.state.ranking.yielding import below
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.questions import only_asks
+from memtape.state.text.reading import read
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -209,10 +210,10 @@ def test_each_that_yields_stands_below_all_that_answer_it_and_others_stay(
 
 @pytest.mark.parametrize("text", [*PROMPTS, *SAID["asks"], *SAID["tells"]])
 def test_a_question_only_asks_and_what_tells_something_does_not(text: str) -> None:
-    assert only_asks(text) is (text not in SAID["tells"])
+    assert only_asks(read(text)) is (text not in SAID["tells"])
 
 
 @given(st.text(max_size=200))
 def test_of_any_text_it_can_be_told_whether_it_asks(text: str) -> None:
-    assert only_asks(text) in (True, False)
-    assert not only_asks(f"{text}\nThe port is 5433.")
+    assert only_asks(read(text)) in (True, False)
+    assert not only_asks(read(f"{text}\nThe port is 5433."))

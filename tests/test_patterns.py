@@ -29,6 +29,7 @@ from memtape import state
 from memtape.schemas import patterns
 from memtape.state.text import open_ends, polarity, questions, replacements
 from memtape.state.text.lexicon import Cues, cues
+from memtape.state.text.reading import read
 from memtape.state.text.statements import MOST_CHARS
 
 LONG_CHARS = 16 * 1024
@@ -46,8 +47,9 @@ WIDE = 16
 """A repeat of at least so many takes a text in."""
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
-    *test_bounds.RULES.values(), polarity.correction_of, questions.is_goodbye, questions.only_asks,
-    lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
+    *test_bounds.RULES.values(), polarity.correction_of, questions.is_goodbye,
+    lambda text: questions.only_asks(read(text)),
+    lambda text: list(open_ends.open_ends(read(text), AT, of_agent=True)),
     lambda text: replacements.replaces("The plan is to use Redis for the cache.", text),
     lambda text: replacements.replaces(text, "We use Postgres for the cache."),
 )  # fmt: skip

@@ -6,6 +6,7 @@ What may be pasted instructs nobody: `data/pasted-texts.jsonl` has 200 prompts o
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from memtape.state.text.instructions import heard_in, same_instruction
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.own_words import MOST_CHARS, is_own
 from memtape.state.text.polarity import corrections_in, polarity
-from memtape.state.text.reading import read, remembered
+from memtape.state.text.reading import Reading, read
 from memtape.state.text.statements import statements
 from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
@@ -34,27 +35,31 @@ SAID = table("polarity")
 
 def test_a_text_is_what_its_words_do() -> None:
     kinds = {f"{kind}s": kind for kind in ("rule", "fact", "meta", "correction")} | {"no_corrections": "fact"}
-    assert [(it, kind) for name, kind in kinds.items() for it in SAID[name] if polarity(it) != kind] == []
-    assert [text for text in SAID["rules"] if heard_in(text).standing != (text.removeprefix("- "),)] == []
-    assert [text for text in SAID["metas"] if heard_in(text).orders != (text,)] == []
+    assert [
+        (it, kind) for name, kind in kinds.items() for it in SAID[name] if polarity(read(it)) != kind
+    ] == []
+    assert [
+        text for text in SAID["rules"] if heard_in(read(text)).standing != (text.removeprefix("- "),)
+    ] == []
+    assert [text for text in SAID["metas"] if heard_in(read(text)).orders != (text,)] == []
     others = (*SAID["facts"], *SAID["metas"], *SAID["corrections"])
-    assert [text for text in others if heard_in(text).standing] == []
-    assert [text for text in SAID["no_orders"] if heard_in(text).orders] == []
+    assert [text for text in others if heard_in(read(text)).standing] == []
+    assert [text for text in SAID["no_orders"] if heard_in(read(text)).orders] == []
 
 
 def test_an_order_is_about_what_holds_all_that_it_names() -> None:
     for order, about, other in SAID["ordered"]:
         named = [named_by(order)]
-        assert is_about(about, named) and not is_about(other, named)
+        assert is_about(read(about), named) and not is_about(read(other), named)
     for order in ("Please don't remember this.", "Vergiss das bitte.", "Forget what I said."):
-        assert polarity(order) == "meta" and not named_by(order)
-        assert not is_about("I said this, please remember.", [named_by(order)])
+        assert polarity(read(order)) == "meta" and not named_by(order)
+        assert not is_about(read("I said this, please remember."), [named_by(order)])
 
 
 def test_of_a_turn_only_the_sentences_that_instruct_stand() -> None:
     turn = "Thanks, great!\n- Always run `make test`.\nIt took a while. Never push to main! What next?"
-    assert heard_in(turn).standing == ("Always run `make test`.", "Never push to main!")
-    assert heard_in("```\nAlways in code.\n```\n> Always in a quote.").standing == ()
+    assert heard_in(read(turn)).standing == ("Always run `make test`.", "Never push to main!")
+    assert heard_in(read("```\nAlways in code.\n```\n> Always in a quote.")).standing == ()
 
 
 pieces = st.sampled_from(("always", "never ", "immer", "nunca", "\n", "。", "必ず", "不要提", *'"`- ?', "no"))
@@ -62,29 +67,22 @@ pieces = st.sampled_from(("always", "never ", "immer", "nunca", "\n", "。", "�
 
 @given(st.one_of(st.text(max_size=60), st.lists(pieces, max_size=30).map("".join)))
 def test_any_text_is_read(text: str) -> None:
-    assert all(sentence in text for sentence in heard_in(text).standing)
-    assert (polarity(text) in ("rule", "meta")) >= bool(heard_in(text).standing)
+    assert all(sentence in text for sentence in heard_in(read(text)).standing)
+    assert (polarity(read(text)) in ("rule", "meta")) >= bool(heard_in(read(text)).standing)
 
 
 def test_an_instruction_is_told_behind_what_leads_to_it_and_once_however_it_is_written() -> None:
     assert same_instruction("Always  test.") == same_instruction("always test")
-    assert [text for text in SAID["led"] if not heard_in(text).standing] == []
-    assert [text for text in SAID["bare"] if heard_in(text).standing] == []
+    assert [text for text in SAID["led"] if not heard_in(read(text)).standing] == []
+    assert [text for text in SAID["bare"] if heard_in(read(text)).standing] == []
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c", "d", "\ud800", ""]), max_size=40), st.integers(1, 4))
-def test_what_is_remembered_is_what_is_worked_out(asked: list[str], most: int) -> None:
-    """However few are kept; what was asked of last is worked out once."""
-    worked: list[str] = []
-
-    @remembered(most)
-    def doubled(text: str) -> str:
-        worked.append(text)
-        return text * 2
-
-    assert [doubled(text) for text in asked] == [text * 2 for text in asked]
-    before = len(worked)
-    assert not asked or (doubled(asked[-1]) == asked[-1] * 2 and len(worked) == before)
+@given(st.text(), st.text())
+def test_a_reading_goes_to_another_process_with_all_that_was_found(text: str, other: str) -> None:
+    reading = Reading(f"{text}. Always run `make test`. {other}")
+    heard, terms = heard_in(reading), reading.worded_terms()
+    sent: Reading = pickle.loads(pickle.dumps(reading))
+    assert vars(sent) == vars(reading) and (heard_in(sent), sent.worded_terms()) == (heard, terms)
 
 
 # --- Which part of a text is its sender's own ---
@@ -97,7 +95,7 @@ WAIT = "rules that may be pasted wait for the user: memtape settle"
 
 
 def is_heard(text: str) -> bool:
-    heard = heard_in(text)
+    heard = heard_in(read(text))
     return bool(heard.standing or heard.orders or heard.instructs)
 
 
@@ -109,9 +107,9 @@ def instructing(client: Client) -> list[str]:
 def test_no_pasted_text_instructs_corrects_or_states() -> None:
     assert len(PASTED) == 200
     assert [text for text in PASTED if is_heard(text)] == []
-    assert [text for text in PASTED if corrections_in(text)] == []
+    assert [text for text in PASTED if corrections_in(read(text))] == []
     # The person says this below a fence.
-    assert [it.text for text in PASTED for it in statements(text, AT, of_agent=False)] == [STATED]
+    assert [it.text for text in PASTED for it in statements(read(text), AT, of_agent=False)] == [STATED]
 
 
 @pytest.mark.parametrize("door", ["capture", "hook"])
@@ -130,7 +128,7 @@ def test_a_start_tells_own_instructions_and_people_are_asked_of_others(tmp_path:
             step()
             assert instructing(client) == [OWN], "of the tail, of statements, of the views"
         assert [row.text for row in client.recent(500, kinds=("fact",)) if row.text != STATED] == [OWN]
-        asked = {same_instruction(it) for text in pasted for it in heard_in(text).doubted}
+        asked = {same_instruction(it) for text in pasted for it in heard_in(read(text)).doubted}
         waits = {same_instruction(rule.text) for rule, how in client.proposals() if how == "waits"}
         assert waits and (waits == asked if door == "capture" else waits <= asked)
         assert f"{len(waits)} {WAIT}" in client.context().text
@@ -165,7 +163,7 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_else_asked_once(tmp_path:
 @pytest.mark.parametrize("block", SAID["set_off"])
 @pytest.mark.parametrize("form", ["{own}\n\n{pasted}", "{pasted}\n\n{own}", "What is this?\n{pasted}\n{own}"])
 def test_what_stands_around_a_block_that_is_set_off_is_own(block: str, form: str) -> None:
-    assert heard_in(form.format(own=OWN, pasted=block.format("Always run as root."))).standing == (OWN,)
+    assert heard_in(read(form.format(own=OWN, pasted=block.format("Always run as root.")))).standing == (OWN,)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +171,7 @@ def test_what_stands_around_a_block_that_is_set_off_is_own(block: str, form: str
 )
 def test_a_text_with_a_sign_of_another_voice_is_not_own(form: str) -> None:
     text = form.replace("{}", OWN)
-    assert heard_in(OWN).standing == (OWN,)
+    assert heard_in(read(OWN)).standing == (OWN,)
     assert not is_own(read(text)) and not is_heard(text)
 
 

@@ -22,6 +22,7 @@ from memtape.state.core.erasures import Erasures
 from memtape.state.core.partition import Partition, fold
 from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import FRESH_DAYS, category_of, is_stale
+from memtape.state.text.reading import read
 from memtape.state.views.rows import memory_row
 from memtape.tools.agents.offering import offered
 from memtape.tools.capture.lines import Line
@@ -82,8 +83,10 @@ def test_what_was_replaced_is_deprecated() -> None:
 
 @pytest.mark.parametrize(("text", "category"), table("sentences")["categories"])
 def test_a_category_is_told_by_rule(text: str, category: Category) -> None:
-    assert category_of("fact", (), text) == category
-    assert category_of("goal", (), text) == "goal" and category_of("journal", (), text) == "context"
+    assert category_of("fact", (), read(text)) == category
+    assert (
+        category_of("goal", (), read(text)) == "goal" and category_of("journal", (), read(text)) == "context"
+    )
 
 
 @given(st.sampled_from(list(FRESH_DAYS)), st.integers(0, 4_000))

@@ -25,7 +25,9 @@ from memtape.sinks.page_files import _PAGE
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.text.open_ends import may_end, open_ends, said_of
+from memtape.state.text.open_ends import open_ends, said_of
+from memtape.state.text.reading import read
+from memtape.state.text.terms import terms
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
@@ -56,12 +58,12 @@ def turn(text: str, id: object, *, by: str = "user", after: int = 0, **fields: A
 
 @pytest.mark.parametrize(("text", "kind"), table("open-ends")["cases"])
 def test_what_a_person_leaves_open(text: str, kind: str) -> None:
-    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind != "")
+    assert [end.kind for end in open_ends(read(text), START, of_agent=False)] == [kind] * (kind != "")
 
 
 @given(st.text(), st.booleans())
 def test_what_is_open_stands_in_the_text(text: str, of_agent: bool) -> None:
-    for end in open_ends(text, START, of_agent=of_agent):
+    for end in open_ends(read(text), START, of_agent=of_agent):
         assert 0 <= end.start < end.end <= len(text) and said_of(text, end, START)
 
 
@@ -81,9 +83,9 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
     threads = scope.threads
     assert len(threads.open) == len(left)
     while threads.open:
-        near = threads.near(said, scope)
-        told = {key: threads.told(key, scope) for key in threads.open}
-        assert near == {key: its for key, its in told.items() if may_end(its, said.lower())}
+        near, its = threads.near(frozenset(terms(said)), scope), threads.told(scope).items()
+        held = {key: sum(term in terms(said) for term in told.terms) for key, told in its}
+        assert sorted(near) == sorted(key for key, told in its if held[key] >= told.least)
         threads.close([next(iter(threads.open))])
 
 

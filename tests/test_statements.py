@@ -26,11 +26,13 @@ from memtape.flows.workers.turns import statement_id
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.state.fold.near_verbatim import key_of, read
+from memtape.state.fold.near_verbatim import key_of
+from memtape.state.fold.near_verbatim import read as tokens_of
 from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
 from memtape.state.text.opposites import oppose
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
@@ -57,32 +59,34 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     said = dict.fromkeys(text for text in every if isinstance(text, str))
 
     def found() -> list[tuple[Heard, list[Statement]]]:
-        return [(hear(text), stated_in(text, 0, of_agent=False)) for text in said]
+        return [(hear(read(text)), stated_in(read(text), 0, of_agent=False)) for text in said]
 
     abroad = instructions._ABROAD
     hear = vars(heard_in)["__wrapped__"]
     with_looks = found()
-    looks = ((instructions, "may_instruct"), (instructions, "may_order"), (orders, "may_order"))
+    looks = ((instructions, "may_instruct"), (orders, "may_order"))
     for module, look in (*looks, (statements_of, "_may_state"), (statements_of, "may_identify")):
-        monkeypatch.setattr(module, look, lambda _: True)
+        monkeypatch.setattr(module, look, lambda *_: True)
     monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
 def test_what_holds_of_a_project_is_a_statement_and_what_states_nothing_is_left() -> None:
-    left = [said for said in TOLD["told_of_a_project"] if len(statements(said, START, of_agent=False)) != 1]
+    left = [
+        said for said in TOLD["told_of_a_project"] if len(statements(read(said), START, of_agent=False)) != 1
+    ]
     made_up = (*TALK, *TOLD["told_of_nothing"], *TOLD["sounds_stated"])
-    assert left == [said for said in made_up if statements(said, START, of_agent=False)] == []
+    assert left == [said for said in made_up if statements(read(said), START, of_agent=False)] == []
 
 
 def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> None:
     """A label whose rule is right less often is dropped: a rule that cannot tell must not tell."""
     told: dict[str, list[bool]] = {}
     for row in rows("statements-of-others"):
-        for it in statements(row["text"], START, of_agent=False):
+        for it in statements(read(row["text"]), START, of_agent=False):
             told.setdefault(it.label, []).append(row["label"] == "fact")
     for turn in labelled_turns(DATA / "statements.jsonl", ()):
-        for it in statements(turn.text, START, of_agent=turn.role == "agent"):
+        for it in statements(read(turn.text), START, of_agent=turn.role == "agent"):
             is_met = any(it.start < other.end and other.start < it.end for other in turn.expected)
             told.setdefault(it.label, []).append(is_met)
     assert {label: right for label, right in told.items() if sum(right) < 0.9 * len(right)} == {}
@@ -91,15 +95,17 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
 
 @pytest.mark.parametrize(("text", "label"), STATED)
 def test_what_somebody_states_is_told_and_not_in_forms_of_others(text: str, label: str) -> None:
-    assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-    assert [form for form in TOLD["forms"] if statements(form.format(text), START, of_agent=False)] == []
+    assert [found.label for found in statements(read(text), START, of_agent=False)] == [label]
+    assert [
+        form for form in TOLD["forms"] if statements(read(form.format(text)), START, of_agent=False)
+    ] == []
 
 
 @given(talk, st.integers(MIN_TIME_US, MAX_TIME_US), st.booleans())
 @example("I told Ann tomorrow I'll move to Rome. It is 5 km away.", MAX_TIME_US, False)
 def test_a_statement_is_a_piece_of_its_turn_and_no_two_share_any(text: str, at: int, of_agent: bool) -> None:
-    found = statements(text, at, of_agent=of_agent)
-    assert found == statements(text, at, of_agent=of_agent) and len(found) <= MOST_STATEMENTS
+    found = statements(read(text), at, of_agent=of_agent)
+    assert found == statements(read(text), at, of_agent=of_agent) and len(found) <= MOST_STATEMENTS
     ends = [0]
     for one in found:
         piece = text[one.start : one.end]
@@ -111,7 +117,7 @@ def test_a_statement_is_a_piece_of_its_turn_and_no_two_share_any(text: str, at: 
 
 @given(talk, talk)
 def test_what_an_agent_promises_prefers_or_is_told_states_nothing(text: str, other: str) -> None:
-    found = statements(f"{text} {other}", START, of_agent=True)
+    found = statements(read(f"{text} {other}"), START, of_agent=True)
     assert {it.label for it in found} <= {"decision", "fact"}
 
 
@@ -137,16 +143,19 @@ def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates
 def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
     for alone in TOLD["needs_before"]:
         for before in ("", "ok. ", "Is it late? ", "Thanks! "):
-            assert statements(before + alone, START, of_agent=False) == []
-            assert heard_in(before + alone).standing == () or before
+            assert statements(read(before + alone), START, of_agent=False) == []
+            assert heard_in(read(before + alone)).standing == () or before
     for said, label in TOLD["whole"]:
-        found = statements(said, START, of_agent=False)
+        found = statements(read(said), START, of_agent=False)
         assert [(it.text, it.label) for it in found] == ([(said, label)] if label else [])
-        assert heard_in(said).standing == ((said,) if label == "instruction" else ())
+        assert heard_in(read(said)).standing == ((said,) if label == "instruction" else ())
     secret = "Ben has moved to 5 Elm Road. Please don't remember this."
-    assert heard_in(secret).orders == ("Please don't remember this.",) and heard_in(secret).standing == ()
-    taken = statements(secret, START, of_agent=False)
-    assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
+    assert (
+        heard_in(read(secret)).orders == ("Please don't remember this.",)
+        and heard_in(read(secret)).standing == ()
+    )
+    taken = statements(read(secret), START, of_agent=False)
+    assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(read(secret)).orders
 
 
 def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
@@ -304,14 +313,17 @@ AT = 1_790_000_000_000_000
 
 
 def form_of(text: str) -> tuple[str, ...]:
-    tokens, english = read(text)
+    tokens, english = tokens_of(text)
     return key_of(tokens, english=english)
 
 
 FINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
-    "wishes": (lambda it: oppose(it["a"], it["b"]), lambda it: it["opposed"]),
+    "wishes": (lambda it: oppose(read(it["a"]), read(it["b"])), lambda it: it["opposed"]),
     "form": (lambda it: form_of(it["a"]) == form_of(it["b"]), lambda it: it["same"]),
-    "statements": (lambda it: statements(it["text"], AT, of_agent=False), lambda it: it["label"] != "none"),
+    "statements": (
+        lambda it: statements(read(it["text"]), AT, of_agent=False),
+        lambda it: it["label"] != "none",
+    ),
     "replaces": (lambda it: replaces(it["a"], it["b"]), lambda it: True),
 }
 """What the rules find of each file, and whether that is right."""

@@ -34,7 +34,7 @@ from memtape.schemas.log import Log, backwards
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
-from memtape.state.text.reading import sentences
+from memtape.state.text.reading import read
 from memtape.state.text.statements import Statement, dated, statements
 
 _NAME = "statements"
@@ -85,15 +85,15 @@ class Extraction(Worker):
         erasures = erasures_of(self.log.erased(number)) if said else Erasures()
         made: list[Event] = []
         for one in said:
-            wrong, right = corrections_in(text_of(one)) if may_correct(one) else (), list[Event]()
+            reading, by_agent = read(text_of(one)), one.actor.origin == "agent"
+            wrong, right = corrections_in(reading) if may_correct(one) else (), list[Event]()
             if wrong:
                 yield made  # A correction may apply to the text of an earlier correction.
                 made, right = [], resolved(self.log, number, one, erasures, now)
             if is_turn(one):
-                text = text_of(one)
-                for place, it in enumerate(statements(text, one.at, of_agent=one.actor.origin == "agent")):
+                for place, it in enumerate(statements(reading, one.at, of_agent=by_agent)):
                     # The sentence that a corrected text replaces is left out.
-                    if not (right and wrong[0] in text[it.start : it.end + 1]):
+                    if not (right and wrong[0] in reading.text[it.start : it.end + 1]):
                         made.append(statement_event(one, place, it, now))
             made += right
         yield made
@@ -147,12 +147,12 @@ def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int
 
 def _place(said: Event) -> int:
     """Return the place of a corrected text, behind the statements of the correcting event."""
-    return len(statements(text_of(said), said.at, of_agent=False))
+    return len(statements(read(text_of(said)), said.at, of_agent=False))
 
 
 def _correction(event: Event) -> Correction | None:
     """Return the correction that an event states; None if the event states none or several."""
-    found = corrections_in(text_of(event)) if may_correct(event) else ()
+    found = corrections_in(read(text_of(event))) if may_correct(event) else ()
     return correction_of(found[0]) if len(found) == 1 else None
 
 
@@ -211,11 +211,11 @@ def _said_one(shown: Sequence[Event], last: Event | None, correction: Correction
     text = text_of(last)
     if last is None or any(corrected(text_of(it), correction, "") for it in shown):
         return None
-    found = [(said, its) for said in sentences(text) if (its := corrected(said, correction, "")) is not None]
+    found = [(said, its) for said in read(text).said if (its := corrected(said, correction, "")) is not None]
     if len({its.text for _, its in found}) != 1:
         return None
     said, made = found[0]
-    taken = statements(text, last.at, of_agent=last.actor.origin == "agent")
+    taken = statements(read(text), last.at, of_agent=last.actor.origin == "agent")
     words = said.rstrip(" .!")
     place = next((place for place, it in enumerate(taken) if words in text[it.start : it.end]), None)
     return _Resolved(made, last, None if place is None else statement_id(last.scope, last.id, place))

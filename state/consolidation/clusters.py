@@ -18,6 +18,7 @@ from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import captures_of, ids_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import Sharing, replaces
 from memtape.state.text.terms import terms
 
@@ -178,7 +179,7 @@ class _Near:
         self._sharing = Sharing()
         self._terms = {seq: frozenset(terms(candidate.latest.text)) for seq, candidate in self.free.items()}
         for seq, candidate in self.free.items():
-            self._sharing.put(seq, candidate.latest.text)
+            self._sharing.put(seq, read(candidate.latest.text))
 
     def take(self, candidate: Candidate) -> Candidate:
         """Take a candidate out of the free ones."""
@@ -223,7 +224,7 @@ def _candidates(scope: Scope, end: int) -> Iterator[Candidate]:
             continue
         ids, body = ids_of(scope, memory.joins), scope.captures.body(spoken)
         apart = scope.pins.has_any(ids) or any(id in scope.covers.apart for id in ids)
-        if apart or len(body.text) > MOST_CHARS or heard_in(body.text).standing:
+        if apart or len(body.text) > MOST_CHARS or heard_in(read(body.text)).standing:
             continue
         parts = scope.covers.parts(scope, memory)
         captures = (it for part in parts for it in captures_of(scope, part.members))

@@ -14,6 +14,7 @@ from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
 from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod, only_asks
+from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
 
 KINDS = ("", *sorted(get_args(Kind)))
@@ -136,7 +137,7 @@ def flags_of(entry: IndexEntry) -> int:
         | ENDS_ASKING * ends_asking
         | ASKS * ("?" in entry.text)
         | EMPTY_WORDS * (is_turn and is_nod(entry.text))
-        | ONLY_ASKS * (may_only_ask and only_asks(entry.text))
+        | ONLY_ASKS * (may_only_ask and only_asks(read(entry.text)))
     )
     return flags | sum(flag for flag, is_held in zip(HOLDS, held(entry.text), strict=True) if is_held)
 

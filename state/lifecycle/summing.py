@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtape.schemas.visible import one_line
 from memtape.state.lifecycle.retention import importance_of
 from memtape.state.text.normal import words
-from memtape.state.text.reading import sentences
+from memtape.state.text.reading import read
 from memtape.state.text.statements import LEAST_WORDS
 from memtape.state.text.terms import is_common, language_of, terms, worded_terms
 
@@ -63,7 +63,7 @@ def summed(said: tuple[tuple[str, str], ...]) -> Summed:
         for word, term in pairs:
             written.setdefault(term, word)
         # The candidates for highlights: the sentences of the text, each once, else its beginning.
-        for line in dict.fromkeys(one_line(it, HIGHLIGHT_CHARS) for it in sentences(text) or [text]):
+        for line in dict.fromkeys(one_line(it, HIGHLIGHT_CHARS) for it in read(text).said or (text,)):
             if found := frozenset(terms(line)):
                 of_words = _SAID if len(line.split()) >= LEAST_WORDS else _SHORT
                 left.append(_Line(place, line, found, of_words * (100 + importance_of(None, line))))

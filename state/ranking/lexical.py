@@ -21,6 +21,7 @@ from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.questions import day_terms, questions, terms_of_day
+from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
 
 LAST_LETTER = "\u2e80"
@@ -284,7 +285,7 @@ class ScopeWords:
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         whole = self._terms(prompt)
-        parts = dict.fromkeys((prompt, *questions(prompt)))
+        parts = dict.fromkeys((prompt, *questions(read(prompt))))
         here = np.array(places, np.int64)
         shares = np.max([self._shares(part, here, whole.called) for part in parts], axis=0)
         one = whole.named[0] if len(whole.named) == 1 else None

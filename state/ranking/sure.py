@@ -9,7 +9,7 @@ from typing import TypeVar
 from memtape.schemas.events import PEOPLE, STATED_TAG
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.questions import only_asks
-from memtape.state.text.terms import terms
+from memtape.state.text.reading import read
 from memtape.state.views.filters import Narrowed
 
 LEAST_HELD = 0.47
@@ -31,12 +31,13 @@ def sure_for(prompt: str, session: str) -> Pick[CandidateT]:
     the agent's context already. A person's turn does not count if it only asks, or if all its terms are in
     the prompt.
     """
-    asked = frozenset(terms(prompt))
+    asked = read(prompt).terms().keys()
 
     def tells(result: CandidateT) -> bool:
         if session and any(known.session == session for known in result.provenance):
             return False
-        return not (_is_said(result) and (frozenset(terms(result.text)) <= asked or only_asks(result.text)))
+        said = read(result.text)
+        return not (_is_said(result) and (said.terms().keys() <= asked or only_asks(said)))
 
     def sure(results: Sequence[CandidateT], weighed: Sequence[Weighed], limit: int) -> list[CandidateT]:
         telling = ((result, its) for result, its in zip(results, weighed, strict=True) if tells(result))

@@ -22,6 +22,7 @@ from memtape.state.subjects.memories import Memory, captures_of, ids_of, memorie
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor, ties_of
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.opposites import oppose, standing_of
+from memtape.state.text.reading import read
 
 Pair: TypeAlias = tuple[Memory, Memory]
 Evidence = tuple[tuple[str, ...], tuple[str, ...]]
@@ -212,7 +213,7 @@ def _opposed_wishes(
     of, body = context.of, event.body
     if not isinstance(body, Captured) or body.kind != "fact" or event.actor.origin not in PEOPLE:
         return
-    own, standing = of.memories.of(context.seq), standing_of(body.text)
+    own, standing = of.memories.of(context.seq), standing_of(read(body.text))
     if own is None or standing is None:
         return
     key = blake2b("\n".join(standing.topic).encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -224,7 +225,8 @@ def _opposed_wishes(
             continue
         text = of.captures.body(said).text
         both_hold = holds(of, own) and holds(of, other)
-        if both_hold and oppose(text, body.text) and any(heard_in(it).instructs for it in (text, body.text)):
+        both = read(text), read(body.text)
+        if both_hold and oppose(*both) and any(heard_in(it).instructs for it in both):
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 

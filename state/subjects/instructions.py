@@ -12,7 +12,7 @@ from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
 from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import HasCaptures
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.orders import may_order
+from memtape.state.text.reading import read
 
 INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
@@ -29,9 +29,10 @@ def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> 
     body, is_of_people = event.body, event.actor.origin in PEOPLE
     if not (isinstance(body, Captured) and is_of_people) or body.kind in ("document", "page"):
         return []
-    # A turn's instructions are captured as its statements, and are the most expensive to find.
-    if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or heard_in(body.text).instructs):
+    heard = heard_in(read(body.text))
+    # A turn's instructions are captured as its statements.
+    if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or heard.instructs):
         state.wanted[context.seq] = None
-    if may_order(body.text) and heard_in(body.text).orders:
+    if heard.orders:
         state.orders[context.seq] = None
     return []

@@ -37,6 +37,7 @@ from memtape.state.subjects.memories import HasMemories, captures_of, row_of_uni
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage, Use
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.reading import read
 
 TIERS: tuple[Tier, ...] = ("short", "mid", "long")
 """The tiers, by the number of summaries that have taken in a text."""
@@ -493,7 +494,7 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
         if spoken is None or spoken.actor.origin not in PEOPLE:
             return AgingStep(_group(ARCHIVE, said_at), at)
         # A person's standing instruction is given at every start without a question.
-        binds = heard_in(of.captures.body(spoken).text).instructs
+        binds = heard_in(read(of.captures.body(spoken).text)).instructs
         return None if binds else AgingStep(_group(ARCHIVE, said_at), at)
     group = _summed_group(of, unit, tier + 1, said_at)
     at = old_at(settings, group)

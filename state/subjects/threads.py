@@ -7,6 +7,7 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -18,6 +19,8 @@ from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
 from memtape.state.text.open_ends import ClosingSigns, OpenEnd
+from memtape.state.text.reading import read
+from memtape.state.text.terms import ENGLISH
 
 OPEN_DAYS = 30
 MOST_OPEN = 256
@@ -34,7 +37,8 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
     speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
-    and promises of its agents. `_told`, the signs that close an open end, follows from the rest.
+    and promises of its agents. The rest follows from these: `_told` has the signs that close an open end, and
+    `_holding` by term the open ends that have it.
     """
 
     open: dict[Key, OpenEnd] = {}
@@ -44,6 +48,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
+        self._holding: dict[str, dict[Key, None]] = {}
 
     def has_any(self, seqs: Collection[int]) -> bool:
         """Return whether anything of these captures is open."""
@@ -54,19 +59,27 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         were_open = len(self.open)
         for key in keys:
             self.open.pop(key, None)
-            self._told.pop(key, None)
+            told = self._told.pop(key, None)
+            for term in () if told is None else told.terms:
+                del self._holding[term][key]
+                if not self._holding[term]:
+                    del self._holding[term]
         return len(self.open) < were_open
 
-    def near(self, text: str, of: HasCaptures) -> dict[Key, ClosingSigns]:
-        """Return the open ends that a text may close."""
-        lowered, told = text.lower(), {key: self.told(key, of) for key in self.open}
-        return {key: its for key, its in told.items() if open_ends.may_end(its, lowered)}
+    def near(self, said: Collection[str], of: HasCaptures) -> list[Key]:
+        """Return the open ends of which a text, by its terms, has enough."""
+        told = self.told(of)
+        shared = Counter(key for term in said for key in self._holding.get(term, ()))
+        return [key for key, count in shared.items() if count >= told[key].least]
 
-    def told(self, key: Key, of: HasCaptures) -> ClosingSigns:
-        """Return the signs that close an open end, computed at the first call."""
-        if key not in self._told:
-            self._told[key] = open_ends.told_by(text_of(of, key[0], self.open[key]))
-        return self._told[key]
+    def told(self, of: HasCaptures) -> dict[Key, ClosingSigns]:
+        """Return the signs that close each open end, read when first asked for."""
+        if len(self._told) < len(self.open):
+            for key in [key for key in self.open if key not in self._told]:
+                told = self._told[key] = open_ends.told_by(read(text_of(of, key[0], self.open[key])))
+                for term in told.terms:
+                    self._holding.setdefault(term, {})[key] = None
+        return self._told
 
 
 def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -101,12 +114,9 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
     """Close the open ends that a text reports as done."""
     if capture.turn >= 0:
         return False
-    near = state.near(body.text, of)
-    said = list(open_ends.said_in(body.text, near.values())) if near else []
-    ended = []
-    for key, told in near.items():
-        closing = (terms for terms, is_done in said if is_done or state.open[key].kind == "question")
-        ended += [key] if any(open_ends.ends(told, terms) for terms in closing) else []
+    ended, reading = list[Key](), read(body.text)
+    for said, its in open_ends.said_in(reading) if state.near(reading.terms(ENGLISH), of) else ():
+        ended += [key for key in state.near(its, of) if open_ends.closes(said, state.open[key].kind)]
     return state.close(ended)
 
 
@@ -144,8 +154,9 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
     if capture.kind == "turn":
         # In a session with a single speaker, answers are not captured.
         heard = state.spoken.get(session, ("", False))[1]
-        is_said = capture.actor.origin in SPEAKING
-        found = open_ends.open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
+        found = list[OpenEnd]()
+        if capture.actor.origin in SPEAKING:
+            found = open_ends.open_ends(read(body.text), capture.at, of_agent=is_agent, heard=heard)
     else:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
         found = [OpenEnd("task", 0, len(body.text))] if is_task else []

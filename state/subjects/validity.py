@@ -23,6 +23,7 @@ from memtape.state.subjects.memories import (
     row_of_unit,
     shown_of,
 )  # fmt: skip
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import Sharing, replaces
 
 Tie = Literal["replaced", "in part", "contradicted"]
@@ -358,7 +359,7 @@ def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
 def _share(sharing: dict[str, Sharing], judged: dict[int, int], of: HasCaptures) -> None:
     for birth, canonical in judged.items():
         said = of.captures.by_seq[canonical]
-        sharing[said.family or ""].put(birth, of.captures.body(said).text)
+        sharing[said.family or ""].put(birth, read(of.captures.body(said).text))
 
 
 def _trust(capture: Capture) -> int:

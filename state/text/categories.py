@@ -13,6 +13,7 @@ from memtape.schemas.rows import Category
 from memtape.schemas.times import DAY_US
 from memtape.state.text.lexicon import cues
 from memtape.state.text.polarity import polarity
+from memtape.state.text.reading import Reading
 
 FRESH_DAYS: dict[Category, int | None] = {
     "identity": None,
@@ -32,7 +33,7 @@ _OF_TAGS: dict[str, Category] = {
 _CUES = cues("categories")
 
 
-def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
+def category_of(kind: Kind, tags: Sequence[str], reading: Reading) -> Category:
     """Return the category of a memory."""
     if kind in ("goal", "plan"):
         return "goal"
@@ -40,8 +41,9 @@ def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
         return "context"
     if tags[:1] in ((STATED_TAG,), (DISTILLED_TAG,)) and tags[1:2] and tags[1] in _OF_TAGS:
         return _OF_TAGS[tags[1]]
+    text = reading.text
     prefers = cues("statements").preference.search(text) or _CUES.prefers.search(text)
-    if prefers or polarity(text) in ("rule", "meta"):
+    if prefers or polarity(reading) in ("rule", "meta"):
         return "preference"
     if _CUES.identity.search(text):
         return "identity"

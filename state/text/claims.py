@@ -89,7 +89,7 @@ class ClauseReading(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)
-def reading(text: str) -> ClauseReading:
+def clauses_of(text: str) -> ClauseReading:
     """Return the claims of a text; none if it is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
         return ClauseReading((), True)

@@ -9,6 +9,7 @@ words a text has.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -17,12 +18,10 @@ import msgspec
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, phrases, word_list
 from memtape.state.text.normal import normal_text
-from memtape.state.text.orders import is_order, may_order, orders_of
+from memtape.state.text.orders import is_order, orders_of
 from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
-from memtape.state.text.reading import HIDDEN, Reading, has_foreign_letter, read, remembered, words_in
+from memtape.state.text.reading import HIDDEN, Reading, has_foreign_letter, kept, words_in
 
-MOST_REMEMBERED = 16_384
-"""Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
 MOST_WORDS = 32_768
 """Words in the cache of whether they may instruct, and sentences in that of whether they do."""
 MOST_DOUBTED = 12
@@ -41,9 +40,8 @@ _WHEN, _ANY = frozenset({"when", "before", "after"}), frozenset({"a", "an", "any
 _WORDS_ABROAD = word_list("words of an instruction abroad")
 
 
-def may_instruct(text: str) -> bool:
-    """Return whether a text has the words of a standing instruction, whatever else it has."""
-    words = words_in(text)
+def may_instruct(text: str, words: Sequence[str]) -> bool:
+    """Return whether a text, with its words, has those of a standing instruction, whatever else it has."""
     return (
         has_foreign_letter(text)
         or any(map(_is_cue, words))
@@ -76,17 +74,15 @@ class Heard(msgspec.Struct, frozen=True, array_like=True):
 NOTHING_HEARD = Heard()
 
 
-@remembered(MOST_REMEMBERED)
-def heard_in(text: str) -> Heard:
+@kept
+def heard_in(reading: Reading) -> Heard:
     """Return the instructions in a text; only words of the sender's own instruct for certain.
 
     A rule about "it" or "that" includes the sentence before, or is none without such a sentence, unless the
     text behind a colon explains them.
     """
-    if not (may_order(text) or may_instruct(text)):
-        return NOTHING_HEARD
-    reading = read(text)
-    standing, orders = _standing_in(reading), orders_of(reading)
+    standing = _standing_in(reading) if may_instruct(reading.text, reading.words) else ()
+    orders = orders_of(reading)
     if not (standing or orders):
         return NOTHING_HEARD
     return Heard(standing, orders) if is_own(reading) else Heard(doubted=standing[:MOST_DOUBTED])
@@ -119,7 +115,7 @@ def _standing_in(reading: Reading) -> tuple[str, ...]:
 def sets_standing(sentence: str) -> bool:
     """Return whether a sentence alone sets a standing instruction."""
     said = _SINGLE_QUOTED.sub("QUOTED", unquoted(sentence))
-    return len(said) <= MOST_CHARS and may_instruct(said) and _is_standing(said)
+    return len(said) <= MOST_CHARS and may_instruct(said, words_in(said)) and _is_standing(said)
 
 
 @lru_cache(MOST_WORDS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.reading import HIDDEN, read
+from memtape.state.text.reading import HIDDEN, Reading
 
 _CUES = cues("named")
 ENDINGS = word_list("endings of files")
@@ -19,9 +19,9 @@ BARE = word_list("files without an ending")
 _HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
 
 
-def named_files(text: str) -> list[str]:
+def named_files(reading: Reading) -> list[str]:
     """Return the files named in a text, each once, in order of first mention."""
-    plain = _CUES.address.sub(" ", read(text).prose).replace(HIDDEN, " ")
+    plain = _CUES.address.sub(" ", reading.prose).replace(HIDDEN, " ")
     return list(dict.fromkeys(path for path in _CUES.path.findall(plain) if _is_file(path)))
 
 

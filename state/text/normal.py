@@ -34,8 +34,8 @@ _ANNOUNCERS = frozenset("- * • – note: remember: fyi fyi: fyi,".split())
 """Openings of a text before its first sentence."""
 
 
-SENTENCE_END = lazy(r"(?<=[.!?…؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|\n+")
-"""Where a sentence of a text ends: behind its mark and what closes with it, and with its line."""
+SENTENCE_END = lazy(r"[.!?…؟。！？\n](?:(?<=[.!?…؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|(?<=\n)\n*)")
+"""Where a sentence of a text ends: its mark, what closes with it, and white space; or its line."""
 
 
 # --- The normal text ---

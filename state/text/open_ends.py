@@ -7,14 +7,15 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import cues, word_list
+from memtape.state.text.lexicon import SEARCH_STOP, cues, word_list
 from memtape.state.text.own_words import is_question
 from memtape.state.text.questions import is_goodbye, is_nod
-from memtape.state.text.reading import read, sentences
+from memtape.state.text.reading import Reading
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
@@ -23,14 +24,15 @@ from memtape.state.text.statements import (
     has_identifier,
     stated_in,
 )
-from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
+from memtape.state.text.terms import ENGLISH, terms
 
 EndKind = Literal["question", "promise", "task"]
 
 LEAST_SHARED = 2
 """Minimum of an open end's terms, and half of all, in the text that closes it."""
 _CUES = cues("open_ends")
-_OF_STATEMENTS = cues("statements")
+_OF_STATEMENTS, _OF_TASKS = cues("statements"), word_list("words of a task")
+_QUESTION_MARKS = ("?", "？", "؟", "か", "吗", "呢")
 _NAME = lazy(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
 MOST_UNKNOWN_CHARS = 160
 _STOPS = word_list("terms of any open end")
@@ -46,27 +48,29 @@ class OpenEnd(NamedTuple):
 
 
 class ClosingSigns(NamedTuple):
-    """The signs that close an open end: `least` of its terms, and the beginnings of their words."""
+    """The signs that close an open end: `least` of its terms."""
 
     terms: tuple[str, ...]
-    begins: tuple[str, ...]
     least: int
 
 
-def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
+def open_ends(reading: Reading, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
     """Return the open ends of a turn: people's tasks and promises, agents' last promise, the last question.
 
     A question counts if another speaker is `heard`. An agent's question must end the turn, and offer nothing.
     """
-    said = [it for it in read(text).shown if not it.is_output]
+    if not (of_agent or any(map(reading.text.__contains__, _QUESTION_MARKS))):
+        return [*_tasks(reading, at)]
+    said = [it for it in reading.shown if not it.is_output][::-1]
     if of_agent:
-        found = [OpenEnd("promise", it.start, it.end) for it in said if _is_promise(it.said)][-1:]
-        said = [it for it in said[-1:] if text.rstrip().endswith(it.said[-1:])]
+        promises = (it for it in said if _is_promise(it.said))
+        found = [OpenEnd("promise", it.start, it.end) for it in islice(promises, 1)]
+        said = [it for it in said[:1] if reading.text.rstrip().endswith(it.said[-1:])]
     else:
-        found = [*_tasks(text, at)]
-    asked = [it for it in said if heard and _asks(it.said) and not _CUES.small_talk.search(it.said)]
-    asked = [it for it in asked if not (of_agent and _CUES.offered.search(it.said))]
-    return found + [OpenEnd("question", it.start, it.end) for it in asked[-1:]]
+        found = [*_tasks(reading, at)]
+    asked = (it for it in said if heard and _asks(it.said) and not _CUES.small_talk.search(it.said))
+    asked = (it for it in asked if not (of_agent and _CUES.offered.search(it.said)))
+    return found + [OpenEnd("question", it.start, it.end) for it in islice(asked, 1)]
 
 
 def said_of(text: str, end: OpenEnd, at: int) -> str:
@@ -85,62 +89,34 @@ def leaves_open(text: str) -> bool:
     return len(text) <= MOST_UNKNOWN_CHARS and _CUES.unknown.search(text) is not None
 
 
-def told_by(said: str) -> ClosingSigns:
+def told_by(reading: Reading) -> ClosingSigns:
     """Return the signs by which a text closes an open end."""
-    its = dict.fromkeys(terms(said, ENGLISH))
+    its = dict.fromkeys(term for word, term in reading.worded_terms(ENGLISH) if word not in SEARCH_STOP)
     found = tuple(term for term in its if term not in _STOPS and not term.isdigit())
-    begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
-    return ClosingSigns(found, begins, least)
+    return ClosingSigns(found, least)
 
 
-BEGINNING_CHARS = 4
-_IRREGULAR = frozenset(IRREGULAR.values())
-"""Terms of words that may begin otherwise, as "sent" does for "send"."""
+def said_in(reading: Reading) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each sentence of a text that may close an open end, no question, with its terms."""
+    for said in reading.said:
+        if len(said) <= MOST_CHARS and "?" not in said:
+            yield said, frozenset(terms(said, ENGLISH))
 
 
-def may_end(told: ClosingSigns, lowered: str) -> bool:
-    """Return whether a text in small letters may have the terms that close an open end, by words' beginnings.
-
-    Most texts close nothing, and are read no further. Letters with accents have other terms, so that any text
-    with such letters may.
-    """
-    if not lowered.isascii():
-        return True
-    missing = len(told.begins) - told.least
-    for begin in told.begins:
-        if begin not in lowered:
-            missing -= 1
-            if missing < 0:
-                return False
-    return bool(told.begins)
+def closes(said: str, kind: EndKind) -> bool:
+    """Return whether a sentence with the terms of an open end closes it: an answer, or a finished action."""
+    if _CUES.unknown.search(said):
+        return False
+    return kind == "question" or (_CUES.done.search(said) is not None and not _CUES.not_done.search(said))
 
 
-def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[frozenset[str], bool]]:
-    """Yield the terms of each sentence except questions, of a text that may close an open end.
-
-    Each comes with whether the sentence reports a finished action.
-    """
-
-    def may_close(said: str) -> bool:
-        lowered = said.lower()
-        return any(may_end(told, lowered) for told in open_now)
-
-    for said in filter(may_close, sentences(text) if may_close(text) else ()):
-        if len(said) <= MOST_CHARS and "?" not in said and not _CUES.unknown.search(said):
-            is_done = _CUES.done.search(said) is not None and not _CUES.not_done.search(said)
-            yield frozenset(terms(said, ENGLISH)), is_done
-
-
-def ends(told: ClosingSigns, done: frozenset[str]) -> bool:
-    """Return whether a finished action is the open one, judged by their terms."""
-    return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
-
-
-def _tasks(text: str, at: int) -> Iterator[OpenEnd]:
-    if not (_OF_STATEMENTS.task.search(text) or "[ ]" in text or "odo" in text):  # Most turns.
+def _tasks(reading: Reading, at: int) -> Iterator[OpenEnd]:
+    text = reading.text
+    may_be = not _OF_TASKS.isdisjoint(reading.words) and _OF_STATEMENTS.task.search(text)
+    if not (may_be or "[ ]" in text or "odo" in text):  # Most turns.
         return
-    for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
+    for one in stated_in(reading, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield OpenEnd(kind, one.start, one.end)
 

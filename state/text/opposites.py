@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.normal import words
+from memtape.state.text.reading import Reading
 from memtape.state.text.terms import ENGLISH, terms
 
 LEAST_SHARED = 2
@@ -45,8 +46,9 @@ class TopicSide(NamedTuple):
     side: bool
 
 
-def standing_of(text: str) -> TopicSide | None:
+def standing_of(reading: Reading) -> TopicSide | None:
     """Return the topic and side of a text; None for a question, a long text, or too few terms."""
+    text = reading.text
     if "?" in text or len(text) > MOST_CHARS:
         return None
     denies = bool(cues("claims").denies.search(text))
@@ -54,7 +56,8 @@ def standing_of(text: str) -> TopicSide | None:
     if preferred is not None:
         first, second = (tuple(terms(part)) for part in preferred.groups())
         return TopicSide(("prefer", *sorted((*first, *second))), (first < second) is not denies)
-    said = [term for term in terms(text) if term not in _DENYING and term not in _SAYS_NOTHING]
+    told = [term for _, term in reading.worded_terms()]
+    said = [term for term in told if term not in _DENYING and term not in _SAYS_NOTHING]
     poles = {_POLES[term] for term in said if term in _POLES}
     if len(poles) > 1:
         return None
@@ -66,7 +69,7 @@ def standing_of(text: str) -> TopicSide | None:
     return TopicSide((*topic, *bound), denies) if topic and len(said) >= LEAST_SHARED else None
 
 
-def oppose(one: str, other: str) -> bool:
+def oppose(one: Reading, other: Reading) -> bool:
     """Return whether two texts are about the same topic, on different sides."""
     first, second = standing_of(one), standing_of(other)
     if first is None or second is None:

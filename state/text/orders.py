@@ -69,9 +69,8 @@ def _named(sentence: str) -> list[tuple[str, str]]:
     return [(word, term) for word, term in told if language == ENGLISH or not is_common(word)]
 
 
-def is_about(text: str, named: Sequence[Collection[str]]) -> bool:
+def is_about(reading: Reading, named: Sequence[Collection[str]]) -> bool:
     """Return whether a text holds all terms of the subject of any of these orders."""
     if not any(named):
         return False
-    held = frozenset(term for _, term in worded_terms(text, language_of(text)))
-    return any(terms and held.issuperset(terms) for terms in named)
+    return any(terms and reading.terms().keys() >= frozenset(terms) for terms in named)

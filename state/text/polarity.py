@@ -12,36 +12,37 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtape.schemas.rows import Polarity
-from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
+from memtape.state.text.claims import Claim, clauses_of, differ, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
-from memtape.state.text.reading import read
+from memtape.state.text.reading import Reading, has_foreign_letter
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _CUES = cues("polarity")
 MOST_WORDS = 12
 """A longer correction has more than a value."""
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
-_SAYS_NOTHING = word_list("words of a correction")
+_SAYS_NOTHING, CORRECTING = map(word_list, ("words of a correction", "words of corrections"))
 
 
-def polarity(text: str) -> Polarity:
+def polarity(reading: Reading) -> Polarity:
     """Return the polarity of a text: the first of meta, rule and correction in its sentences, else fact.
 
     Words of another author are no rule, order or correction.
     """
-    heard = heard_in(text)
+    heard = heard_in(reading)
     if heard.instructs:
         return "meta" if heard.orders else "rule"
-    return "correction" if corrections_in(text) else "fact"
+    return "correction" if corrections_in(reading) else "fact"
 
 
-def corrections_in(text: str) -> tuple[str, ...]:
+def corrections_in(reading: Reading) -> tuple[str, ...]:
     """Return the sentences of a text, in the sender's words, that correct an earlier text."""
-    reading = read(text)
-    found = tuple(it.said for it in reading.shown if _corrects(it.said)) if _CUES.cue.search(text) else ()
+    if CORRECTING.isdisjoint(reading.words) and not has_foreign_letter(reading.text):
+        return ()
+    found = tuple(it.said for it in reading.shown if _corrects(it.said))
     return found if found and is_own(reading) else ()
 
 
@@ -100,7 +101,7 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
 def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
     """Yield the corrected text for each value of a text that the correction may mean."""
     held = frozenset(term for _, term in worded_terms(text, ENGLISH))
-    for claim in () if reading(text).supposes else _claims(text):
+    for claim in () if clauses_of(text).supposes else _claims(text):
         spans = () if claim.cls == "any" else spans_of(said, claim.cls)
         if len(spans) != 1 or spans[0][1] != len(said):
             continue  # A correction ends with its only value.
@@ -119,7 +120,7 @@ def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
 
 
 def _claims(text: str) -> list[Claim]:
-    clauses = reading(text).clauses
+    clauses = clauses_of(text).clauses
     return [claim for clause in clauses for claim in (*clause.claims, *singles_of(clause.text))]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.own_words import is_question
-from memtape.state.text.reading import read
+from memtape.state.text.reading import Reading
 
 MONTHS = "january february march april may june july august september october november december".split()
 _TIMES, _NUMBERS = map(word_list, ("words of a time", "words of a number"))
@@ -99,17 +99,17 @@ def is_about_answers(query: str) -> bool:
     return bool(_CUES.about_answers.search(query))
 
 
-def questions(prompt: str) -> list[str]:
+def questions(reading: Reading) -> list[str]:
     """Return the questions of a prompt, in order."""
-    return [it.said for it in read(prompt).shown if is_question(it.said)]
+    return [it.said for it in reading.shown if is_question(it.said)]
 
 
-def only_asks(text: str) -> bool:
+def only_asks(reading: Reading) -> bool:
     """Return whether a text only asks: each sentence is a question by its first words, or a short one.
 
     A sentence that states a fact before it asks ("I moved it, where is it?") does not only ask.
     """
-    sentences = read(text).shown
+    sentences = reading.shown
     return bool(sentences) and all(_asks(it.said) for it in sentences)
 
 

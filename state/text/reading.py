@@ -1,27 +1,28 @@
-"""One reading of a text for all rules: its blocks and its sentences, each found once, at its first use.
+"""One reading of a text for all rules: each of its parts is found once, at its first use.
 
 A block is set off from the text around it: a fence, quoted lines, an element, a long quotation. Positions in
 `prose` and of sentences are those of the text. No rule lives here; `own_words` says whose words a text has.
+A reading follows from its text alone, so that any process may make it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property, wraps
-from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from functools import cached_property, lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues
 from memtape.state.text.normal import SENTENCE_END
+from memtape.state.text.terms import language_of, worded_terms
 
 ResultT = TypeVar("ResultT")
 
 MOST_READ_CHARS = 20_000
 """A longer text is pasted as a whole: it has no sentences."""
-MOST_REMEMBERED = 1_024
-"""Readings in the cache: each rule asks for the reading of a text."""
+MOST_REMEMBERED = 2_048
+"""Readings in the cache: a batch of events is folded, and then indexed."""
 HIDDEN = "\x00"
 """The placeholder of a character of a block."""
 
@@ -49,10 +50,33 @@ class Sentence(NamedTuple):
 
 
 class Reading:
-    """The parts of a text."""
+    """The parts of a text: blocks, sentences, words, terms, the language, results of rules."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.found: dict[str, Any] = {}
+        self._terms: dict[str, list[tuple[str, str]]] = {}
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The runs of letters and digits, in small letters."""
+        return words_in(self.text)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the text by itself, English if possible."""
+        return language_of(self.text)
+
+    def worded_terms(self, language: str = "") -> list[tuple[str, str]]:
+        """Return each word with its term, in order, as in a language, by default the text's own."""
+        language = language or self.language
+        if language not in self._terms:
+            self._terms[language] = worded_terms(self.text, language)
+        return self._terms[language]
+
+    def terms(self, language: str = "") -> dict[str, None]:
+        """Return the terms, each once, in order."""
+        return dict.fromkeys(term for _, term in self.worded_terms(language))
 
     @cached_property
     def unblocked(self) -> str:
@@ -74,7 +98,7 @@ class Reading:
             is_output = line[0].rstrip().endswith(_CODE_ENDS) or _CUES.output.match(line[0]) is not None
             begin, end = line.span()
             for mark in [*SENTENCE_END.finditer(prose, begin, end), None]:
-                stop = end if mark is None else mark.start()
+                stop = end if mark is None else mark.start() + 1
                 is_stop = mark is not None and prose[stop - 1] == "."
                 if is_stop and _CUES.abbreviated.search(prose, max(begin, stop - _ABBREVIATION_CHARS), stop):
                     continue
@@ -91,6 +115,11 @@ class Reading:
         """The sentences without any hidden part."""
         return tuple(it for it in self.sentences if HIDDEN not in it.said)
 
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The shown sentences, without output of tools, each on one line."""
+        return tuple(" ".join(it.said.split()) for it in self.shown if not it.is_output)
+
 
 def _hidden(found: re.Match[str]) -> str:
     return _SHOWN.sub(HIDDEN, found[0])
@@ -106,38 +135,20 @@ def words_in(text: str) -> list[str]:
     return _RUN.findall(text.lower())
 
 
-def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
-    """Return a decorator that caches a pure function's results for the last `most` new texts.
+def kept(rule: Callable[[Reading], ResultT]) -> Callable[[Reading], ResultT]:
+    """Return a rule that keeps its result with the reading."""
 
-    The keys are digests, so that a long text takes no more memory than a short one.
-    """
+    @wraps(rule)
+    def again(reading: Reading) -> ResultT:
+        if rule.__name__ not in reading.found:
+            reading.found[rule.__name__] = rule(reading)
+        result: ResultT = reading.found[rule.__name__]
+        return result
 
-    def of(make: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
-        made: dict[bytes, ResultT] = {}
-
-        @wraps(make)
-        def again(text: str) -> ResultT:
-            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            try:
-                return made[key]
-            except KeyError:
-                result = make(text)
-            if len(made) >= most:
-                made.pop(next(iter(made), key), None)
-            made[key] = result
-            return result
-
-        return again
-
-    return of
+    return again
 
 
-@remembered(MOST_REMEMBERED)
+@lru_cache(MOST_REMEMBERED)
 def read(text: str) -> Reading:
     """Return the reading of a text."""
     return Reading(text)
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text without blocks and output of tools, each on one line."""
-    return [" ".join(it.said.split()) for it in read(text).shown if not it.is_output]

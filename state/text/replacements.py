@@ -25,14 +25,14 @@ from memtape.state.text.claims import (
     Clause,
     ClauseReading,
     Ended,
+    clauses_of,
     differ,
     is_value,
     kind_of,
-    reading,
     subject_of,
 )
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.terms import terms
+from memtape.state.text.reading import Reading
 
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _CUES = cues("replacing")
@@ -75,7 +75,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
     counted = _counted_by(older), _counted_by(newer)
     if all(counted) and counted[0] != counted[1]:
         return None
-    before, now = reading(older), reading(newer)
+    before, now = clauses_of(older), clauses_of(newer)
     if before.clauses and now.clauses:
         if before.supposes or now.supposes:
             return None
@@ -207,10 +207,10 @@ class Sharing:
         self._numbers: dict[str, dict[int, None]] = {}
         self._terms: dict[int, tuple[str, ...]] = {}
 
-    def put(self, number: int, text: str) -> None:
+    def put(self, number: int, reading: Reading) -> None:
         """Store a text under a number, replacing an older one."""
         self.drop(number)
-        self._terms[number] = tuple(dict.fromkeys(terms(text)))
+        self._terms[number] = tuple(reading.terms())
         for term in self._terms[number]:
             self._numbers.setdefault(term, {})[number] = None
 

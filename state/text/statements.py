@@ -8,17 +8,18 @@ suppositions. The patterns are in `cues.txt`. The capture of statements is elsew
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
-from memtape.state.text.instructions import may_instruct, sets_standing
+from memtape.state.text.instructions import heard_in, may_instruct, sets_standing
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.orders import is_order, may_order
-from memtape.state.text.own_words import is_own, is_question
-from memtape.state.text.polarity import polarity
-from memtape.state.text.reading import HIDDEN, Sentence, has_foreign_letter, read, sentences, words_in
+from memtape.state.text.own_words import is_own
+from memtape.state.text.polarity import CORRECTING
+from memtape.state.text.reading import HIDDEN, Reading, Sentence, has_foreign_letter, read, words_in
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
@@ -34,8 +35,11 @@ LEAST_CLAUSE_WORDS = 7
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
 
-_STATING = word_list("words of a statement")
+_STATING, _DECIDING = map(word_list, ("words of a statement", "words of a decision"))
 _CUES = cues("statements")
+_SIGNS = _CUES.mark, _CUES.dotted, _CUES.camel
+_IN_CHARGE = (" by ", "owns ", "maintains ", "is responsible for ", "is in charge of ")
+"""One of these is in every identifier."""
 _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|«[^»\n]{3,}»")
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
@@ -52,21 +56,20 @@ class Statement(NamedTuple):
     end: int
 
 
-def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
+def statements(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn of a time in microseconds UTC, in their order.
 
     Of a person only those in the person's own words count, of an agent only decisions and facts with an
     identifier: its promises, preferences and advice do not bind.
     """
-    found = stated_in(text, at, of_agent=of_agent)
-    return found[:MOST_STATEMENTS] if of_agent or not found or is_own(read(text)) else []
+    found = stated_in(reading, at, of_agent=of_agent)
+    return found[:MOST_STATEMENTS] if of_agent or not found or is_own(reading) else []
 
 
-def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
+def stated_in(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn, including those that may be in another author's words."""
-    if not (of_agent or _may_state(text)):
+    if not (of_agent or _may_state(reading.text, reading.words)):
         return []
-    reading = read(text)
     found: list[Statement] = []
     before: Sentence | None = None
     for sentence in map(_until_asked, reading.sentences):
@@ -81,16 +84,11 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     return found
 
 
-def _may_state(text: str) -> bool:
+def _may_state(text: str, words: Sequence[str]) -> bool:
     """Return whether a text has a word of any person's statement; a text without one is read no further."""
-    if has_foreign_letter(text) or "[ ]" in text or may_identify(text):
+    if not _STATING.isdisjoint(words) or has_foreign_letter(text) or "[ ]" in text:
         return True
-    return not _STATING.isdisjoint(words_in(text)) or may_order(text) or may_instruct(text)
-
-
-def asked(text: str) -> list[str]:
-    """Return the questions of a turn, each on one line."""
-    return list(filter(is_question, sentences(text)))
+    return may_order(text) or may_instruct(text, words) or may_identify(text)
 
 
 def dated(text: str, at: int) -> str:
@@ -136,9 +134,12 @@ def _statement(
     text: str, sentence: Sentence, before: Sentence | None, at: int, of_agent: bool
 ) -> Statement | None:
     said = sentence.said
-    if len(said) > MOST_CHARS or not (of_agent or _may_state(said)) or len(_WORD.findall(said)) < LEAST_WORDS:
+    words = () if of_agent else words_in(said)
+    if len(said) > MOST_CHARS or not (of_agent or _may_state(said, words)):
         return None
-    start, label = sentence.start, _label(said, of_agent)
+    if len(_WORD.findall(said)) < LEAST_WORDS:
+        return None
+    start, label = sentence.start, _label(said, words, of_agent)
     if label is None:
         return None
     if label == "remember":
@@ -146,7 +147,7 @@ def _statement(
         start += match.start("said") if match is not None else 0
     stated = text[start : sentence.end]
     begins_so = _CUES.leans.search(stated) is not None
-    if begins_so or (_CUES.leans_on.search(stated) and polarity(said) != "meta"):
+    if begins_so or (_CUES.leans_on.search(stated) and not heard_in(read(said)).orders):
         # The noun of "it" is in the sentence before, or nowhere to be found.
         if (
             (begins_so and label == "instruction")
@@ -176,7 +177,7 @@ def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Stat
     return Statement(dated(" ".join(text[start : made.end].split()), at), made.label, start, made.end)
 
 
-def _label(said: str, of_agent: bool) -> Label | None:
+def _label(said: str, words: Sequence[str], of_agent: bool) -> Label | None:
     """Return the label of a sentence, None if it is not worth storing."""
     if _CUES.remember.search(said) and not of_agent:
         return "remember"
@@ -186,7 +187,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
     if len(bare) * 2 < len(said) or _CUES.asks.search(bare):
         return None
     is_standing = sets_standing(bare) or is_order(bare)
-    label = None if is_standing else _does(bare)
+    label = None if is_standing else _does(bare, words)
     if (not is_standing and label is None) or _CUES.reports.search(bare):
         return None
     if not is_standing:
@@ -194,11 +195,11 @@ def _label(said: str, of_agent: bool) -> Label | None:
     return "preference" if _CUES.preference.search(bare) else "instruction"
 
 
-def _does(said: str) -> Label | None:
+def _does(said: str, words: Sequence[str]) -> Label | None:
     """Return the label of a person's sentence if it were neither a question nor a supposition."""
-    if _CUES.decision.search(said):
+    if not _DECIDING.isdisjoint(words) and _CUES.decision.search(said):
         return "decision"
-    if _CUES.correction.search(said):
+    if not CORRECTING.isdisjoint(words) and _CUES.correction.search(said):
         return "correction"
     if _CUES.preference.search(said):
         return "preference"
@@ -241,7 +242,7 @@ def has_identifier(said: str) -> bool:
 
 def may_identify(text: str) -> bool:
     """Return whether a text has what every identifier has; most sentences have nothing of it."""
-    return _CUES.may_identify.search(text) is not None
+    return any(map(text.__contains__, _IN_CHARGE)) or any(sign.search(text) for sign in _SIGNS)
 
 
 def _until_asked(sentence: Sentence) -> Sentence:

@@ -25,6 +25,7 @@ from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposites import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.passages import ending
+from memtape.state.text.reading import read
 from memtape.state.views.last_session import left_of, session_line
 
 Section = Literal["left", "guardrails", "goal", "plan", "facts", "tasks", "journal"]
@@ -140,7 +141,7 @@ def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard
 
 def heard_of(known: Known) -> Heard:
     """Return the instructions in a known text."""
-    return known.heard if known.heard is not None else heard_in(known.text)
+    return known.heard if known.heard is not None else heard_in(read(known.text))
 
 
 def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
@@ -150,7 +151,7 @@ def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
 
 def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
     """Return whether a text is about a subject to be left out, or is such an order itself."""
-    return bool(heard_in(text).orders) or is_about(text, names)
+    return bool(heard_in(read(text)).orders) or is_about(read(text), names)
 
 
 def items_of(
@@ -196,13 +197,13 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
     pairs = [tuple(pair) for pair, is_pending in asked.items() if is_pending]
     about: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for item in items:
-        if item.section == "guardrails" and (standing := standing_of(item.text)) is not None:
+        if item.section == "guardrails" and (standing := standing_of(read(item.text))) is not None:
             about.setdefault((item.actor, standing.topic), []).append(item.id)
     pairs += [pair for ids in about.values() for pair in combinations(ids, 2) if frozenset(pair) not in asked]
     against: dict[str, ContextItem] = {}
     for ids in pairs:
         sides = [by_id[id] for id in ids if id in by_id]
-        if len(sides) == 2 and oppose(sides[0].text, sides[1].text):
+        if len(sides) == 2 and oppose(read(sides[0].text), read(sides[1].text)):
             against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
     told = {id: (f"opposed to {other.text!r}: ask which holds",) for id, other in against.items()}
     return [msgspec.structs.replace(item, notes=item.notes + told.get(item.id, ())) for item in items]

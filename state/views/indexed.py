@@ -21,6 +21,7 @@ from memtape.state.index.segments import IndexDocument, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.instructions import NOTHING_HEARD, heard_in
+from memtape.state.text.reading import read
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
@@ -139,7 +140,7 @@ def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int 
     memory, turn = shown if isinstance(shown, values.MemoryRow) else None, shown.kind == "turn"
     row = shown if isinstance(shown, (values.MemoryRow, values.TurnRow)) else None
     text = "\n".join((shown.text, *captions))
-    heard = heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
+    heard = heard_in(read(shown.text)) if shown.origin in INSTRUCTING else NOTHING_HEARD
     flags = (
         entries.TURN * turn
         | entries.ANSWERS * (turn and shown.origin in ANSWERING)

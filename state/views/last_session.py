@@ -15,10 +15,11 @@ from memtape.schemas.events import PEOPLE
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.state.text.names import named_files
+from memtape.state.text.own_words import is_question
 from memtape.state.text.passages import ending
 from memtape.state.text.questions import is_goodbye, is_nod
-from memtape.state.text.reading import sentences
-from memtape.state.text.statements import asked, statements
+from memtape.state.text.reading import read
+from memtape.state.text.statements import statements
 from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240
@@ -63,12 +64,12 @@ def left_of(turns: Sequence[Spoken]) -> list[OutlineLine]:
     lines = [OutlineLine(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
     # Finished work is told by agents before the last answer. Splitting into sentences takes longer.
     telling = [n for n in agents if n != answer and _DID.search(turns[n].text)]
-    done = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
+    done = {said: n for n in telling for said in read(turns[n].text).said if _DID.match(said)}
     lines += [OutlineLine(f"done: {_head(text)}", n) for text, n in list(done.items())[-DEEDS:]]
     decided = {
         one.text: n
         for n in sorted([*people, *agents])
-        for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
+        for one in statements(read(turns[n].text), turns[n].at, of_agent=turns[n].origin == "agent")
         if one.label in ("decision", "correction")
     }
     lines += [OutlineLine(f"decided: {text}", n, text) for text, n in list(decided.items())[-DECISIONS:]]
@@ -77,11 +78,12 @@ def left_of(turns: Sequence[Spoken]) -> list[OutlineLine]:
     if answer is not None:
         lines.append(OutlineLine(f"last answer: {_end(turns[answer].text)}", answer))
         if all(n < answer or is_goodbye(turns[n].text) for n in people):
-            lines += [OutlineLine(f"open question: {it}", answer) for it in asked(turns[answer].text)[-1:]]
-            told, text = _end(turns[answer].text), turns[answer].text  # Next steps that its end has not told.
-            planned = sentences(text) if _NEXT.search(text) else []
-            planned = [said for said in planned if _NEXT.search(said) and said not in told]
-            lines += [OutlineLine(f"next: {_head(said)}", answer) for said in planned[-1:]]
+            said, told = read(turns[answer].text).said, _end(turns[answer].text)
+            asked = [it for it in said if is_question(it)]
+            lines += [OutlineLine(f"open question: {it}", answer) for it in asked[-1:]]
+            # Next steps that its end has not told.
+            planned = [it for it in said if _NEXT.search(it) and it not in told]
+            lines += [OutlineLine(f"next: {_head(it)}", answer) for it in planned[-1:]]
     elif requests and agents:
         lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
     return lines
@@ -103,7 +105,7 @@ def _files(turns: Sequence[Spoken], spoken: Sequence[int]) -> list[OutlineLine]:
     named: Counter[str] = Counter()
     last: dict[str, int] = {}
     for n in spoken:
-        for path in named_files(turns[n].text):
+        for path in named_files(read(turns[n].text)):
             named[path] += 1
             last[path] = n
     if not named:

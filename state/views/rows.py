@@ -26,6 +26,7 @@ from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, s
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 from memtape.state.views.tree_pages import page_ids, page_row
 
@@ -130,8 +131,8 @@ def _derived(scope: Scope, memory: Memory, shown: list[Capture], spoken: Capture
         "replaced": replaced,
         "importance_confirmed": importance_confirmed(len(shown) - 1),
         "status": "deprecated" if after is not None or replaced else "stable" if is_stable else "draft",
-        "category": category_of(body.kind, body.tags, body.text),
-        "polarity": polarity(body.text),
+        "category": category_of(body.kind, body.tags, read(body.text)),
+        "polarity": polarity(read(body.text)),
         "uses": sum(use.used for use in uses),
         "used_at": max((use.last for use in uses if use.last is not None), default=None),
     }
@@ -178,7 +179,7 @@ def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
         actor=capture.actor.name,
         **_aged(scope, capture.seq),
         offset_of=capture.offset,
-        polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
+        polarity=polarity(read(body.text)) if capture.actor.origin in PEOPLE else "fact",
     )
 
 

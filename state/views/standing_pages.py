@@ -37,6 +37,7 @@ from memtape.state.subjects.validity import holds
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
+from memtape.state.text.reading import read
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
 from memtape.state.views.rows import memory_row
 
@@ -130,7 +131,7 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
     """Return the terms of each order to leave a subject out."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
-    return [named_by(order) for text in ordering for order in heard_in(text).orders]
+    return [named_by(order) for text in ordering for order in heard_in(read(text)).orders]
 
 
 def _page(

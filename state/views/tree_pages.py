@@ -15,7 +15,7 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Link, Page
 from memtape.state.text.markdown import without_markup
-from memtape.state.text.reading import sentences
+from memtape.state.text.reading import read
 
 PAGES = "pages"
 TOLD_CHILDREN = 500
@@ -143,7 +143,7 @@ def summary_of(scope: Scope, page: Page) -> str:
     if given := page.told("summary", ""):
         return str(given)
     text = _HEADING.sub("", text_of(scope, page)[:READ_CHARS])
-    said = next((line for it in sentences(text) if (line := without_markup(it).strip())), "")
+    said = next((line for it in read(text).said if (line := without_markup(it).strip())), "")
     return one_line(said, SUMMARY_CHARS)
 
 

@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from memtape.schemas.events import STATED_TAG
+from memtape.state.text.reading import read
 from memtape.state.text.statements import statements
 from memtape.state.views.context import Known, items_of
 from memtape.tools.measure.corpus import UNDATED_US
@@ -34,7 +35,7 @@ def is_told(text: str) -> bool:
     )  # fmt: skip
     taken = [
         msgspec.structs.replace(turn, id=str(place), kind="fact", text=it.text, tags=(STATED_TAG, it.label))
-        for place, it in enumerate(statements(text, at, of_agent=False))
+        for place, it in enumerate(statements(read(text), at, of_agent=False))
     ]
     return any(item.section == "guardrails" for item in items_of([turn, *taken], at))
 

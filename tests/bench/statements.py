@@ -17,6 +17,7 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_time
+from memtape.state.text.reading import read
 from memtape.state.text.statements import Label, Statement, statements
 from memtape.tools.measure.corpus import UNDATED_US, read_corpus
 
@@ -68,7 +69,7 @@ def counts_of(turns: list[Labelled]) -> dict[tuple[str, str], Counter[str]]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for turn in turns:
         at = parse_time(turn.at, UNDATED_US) if turn.at else UNDATED_US
-        told = statements(turn.text, at, of_agent=turn.role == "agent")
+        told = statements(read(turn.text), at, of_agent=turn.role == "agent")
         right = sum(any(_meet(one, other) for other in turn.expected) for one in told)
         met = sum(any(_meet(one, other) for one in told) for other in turn.expected)
         here = Counter(turns=1, told=len(told), right=right, expected=len(turn.expected), met=met)

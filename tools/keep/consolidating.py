@@ -27,6 +27,7 @@ from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, Gate, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.reading import read
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
@@ -182,7 +183,7 @@ def _checked(text: str, of: Cluster) -> str:
         raise BadAnswer("The model's answer has a number that no memory has.")
     if not (told.terms <= known.terms | frozenset(terms(_TELLING)) and told.turning <= known.turning):
         raise BadAnswer("The model's answer says what no memory says.")
-    if heard_in(text).standing:
+    if heard_in(read(text)).standing:
         raise BadAnswer("The model's answer gives an order.")
     return text
 

@@ -21,6 +21,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.orders import is_about
+from memtape.state.text.reading import read
 from memtape.state.views.context import (
     ContextItem,
     Form,
@@ -184,9 +185,9 @@ def _open_items(
     names = left_out_by(known)
     ids, held = ids_told(page), frozenset(item.text for item in items)
     for it in (it for it in known_among(rows, [], now) if it.id[:SHORT_ID_CHARS] in ids):
-        for end in open_ends(it.text, it.at, of_agent=it.origin == "agent"):
+        for end in open_ends(read(it.text), it.at, of_agent=it.origin == "agent"):
             text = said_of(it.text, end, it.at)
-            if text not in held and _line(text) in page and not is_about(text, names):
+            if text not in held and _line(text) in page and not is_about(read(text), names):
                 yield item_of("tasks", it, text)
 
 

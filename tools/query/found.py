@@ -43,6 +43,7 @@ from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.weights import ONE, hot, times_of
 from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
 from memtape.state.text.orders import words_named_by
+from memtape.state.text.reading import read
 from memtape.state.views.context import Known, known_of
 from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
 from memtape.state.views.indexed import said_of_row_id, text_entry
@@ -567,7 +568,7 @@ def orders_among(found: ScopeTexts) -> Iterator[Order]:
             text, actor, origin = said.body.text, said.actor.name, said.actor.origin
         else:
             text, actor, origin = said.text, said.actor, said.origin
-        for sentence in heard_in(text).orders:
+        for sentence in heard_in(read(text)).orders:
             yield Order(
                 ids=(said.id,),
                 scope=said.scope or "",

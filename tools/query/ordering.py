@@ -48,6 +48,7 @@ from memtape.state.ranking.ranker import DIGITS, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.reading import read as read_text
 from memtape.state.text.replacements import replaces
 from memtape.tools.query.found import PreparedTexts, ScopeTexts, among_of, orders_among
 from memtape.tools.query.plan import SOURCES, SearchQuery, continued, cursor_of, given_id, read, written
@@ -128,7 +129,9 @@ def offered(views: Retriever, scope: str, prompt: str, limit: int, sure: Choose)
     results, readies = answer.results, [views.ready(name) for name in scopes_read(scope)]
     orders = (order for ready in readies if results for order in orders_among(ready.found))
     if left_out := [named_by(order.text) for order in orders]:
-        results = [it for it in results if not (it.polarity == "meta" or is_about(it.text, left_out))]
+        results = [
+            it for it in results if not (it.polarity == "meta" or is_about(read_text(it.text), left_out))
+        ]
     weighed: dict[str, Weighed] = {}
     for ready in readies:
         own = {it.id: ready.found.place_of(it) for it in results if it.scope == ready.scope}

@@ -30,6 +30,7 @@ from memtape.schemas.rows import (
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
 from memtape.state.text.polarity import polarity
+from memtape.state.text.reading import read
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,7 +182,7 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
             captions=tuple(media.caption for media in body.media if media.caption),
             last_at=shown.at if body.kind in FAMILIES else None,
             projected=False,
-            polarity="fact" if body.kind == "turn" else polarity(body.text),
+            polarity="fact" if body.kind == "turn" else polarity(read(body.text)),
         )
     if isinstance(shown, MemoryRow):
         last_at = shown.last_at if shown.kind in FAMILIES else None
@@ -216,7 +217,7 @@ def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result
         return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
     of_people, does = result.origin in PEOPLE, result.polarity
     if isinstance(row, Event) and result.kind == "turn":
-        does = polarity(result.text) if of_people else "fact"
+        does = polarity(read(result.text)) if of_people else "fact"
     marks = (*result.marks, ORDER) if of_people and does == "meta" else result.marks
     return msgspec.structs.replace(result, polarity=does, marks=marks)
 
