@@ -21,7 +21,6 @@ class PartitionViews:
         self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
         self._passes: dict[str, PassMark] = {}
-        self._has_written = False
         self.doubts: list[str] = []
 
     def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
@@ -57,7 +56,6 @@ class PartitionViews:
         if delta.empty and delta.watermark.passes == self._passes:
             self._unwritten = delta.watermark
             return False
-        self._has_written = True
         with self._epoch_lock:
             self._shard.write(delta.rows, delta.dead_letters)
             if self._vault is not None:
@@ -74,8 +72,7 @@ class PartitionViews:
         if self._unwritten is not None and (self._shard.exists() or self._unwritten.sent):
             with self._epoch_lock:
                 self._finish(self._unwritten)
-        if self._has_written:
-            self._shard.clean()
+        self._shard.clean()
 
     def _finish(self, watermark: Watermark) -> None:
         self._shard.write_watermark(watermark)

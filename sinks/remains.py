@@ -151,7 +151,7 @@ class _Search:
             traced = self.traces.find(grain.text)
             hits = [("text", self.traces.texts[number]) for number in traced.texts]
             hits += [("word", word) for word in traced.words]
-            hits += [("word", word) for term, word in self.stems.items() if term in grain.terms]
+            hits += [("word", self.stems[term]) for term in sorted(grain.terms & self.stems.keys())]
             if grain.rows is not None and grain.rows.shape[1] in self.units:
                 names, units = self.units[grain.rows.shape[1]]
                 same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))

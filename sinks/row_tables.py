@@ -181,9 +181,10 @@ class RowTables:
                 self.versions[name] = table.version
 
     def clean(self) -> None:
-        """Delete all versions but the newest: what a bulk load leaves of its epochs."""
+        """Delete the versions before those that the watermark names, which a bulk load leaves."""
         for name in self.versions:
-            if (table := self.table(name)) is not None:
+            table = self.table(name)
+            if table is not None and table.version == self._named().get(name):
                 table.cleanup_old_versions(timedelta(0), delete_unverified=True)
 
     @guarded_read
@@ -218,8 +219,7 @@ class RowTables:
         for name in names:
             if (table := self.table(name)) is None:
                 continue
-            columns = [*_VECTOR_COLUMNS] if row_type is VectorRow else ["text", "row"]
-            found = table.to_table(columns=_known(table, columns), filter=wanted)
+            found = table.to_table(columns=_columns_of(row_type), filter=wanted)
             made = _vector_rows(found) if row_type is VectorRow else _rows_of(row_type, found)
             rows += typing.cast("list[RowT]", made)
         return sorted(rows, key=lambda row: row.key)
@@ -381,7 +381,7 @@ def _rows_of(row_type: type[Any], found: pa.Table) -> list[Any]:
     decode = _DECODERS[row_type].decode
     encoded = found.column("row").to_pylist()
     rows = [None if data is None else decode(data) for data in encoded]
-    if "text" not in row_type.__struct_fields__:
+    if "text" not in _columns_of(row_type):
         return rows
     texts = found.column("text").to_pylist()
     return [
@@ -390,9 +390,11 @@ def _rows_of(row_type: type[Any], found: pa.Table) -> list[Any]:
     ]
 
 
-def _known(table: LanceDataset, columns: Sequence[str]) -> list[str]:
-    names = table.schema.names
-    return [name for name in columns if name in names]
+def _columns_of(row_type: type[Any]) -> list[str]:
+    """Return the columns of which the rows of a table are made."""
+    if row_type is VectorRow:
+        return [*_VECTOR_COLUMNS]
+    return ["text", "row"] if "text" in row_type.__struct_fields__ else ["row"]
 
 
 def _vector_data(rows: Sequence[Guarded], dimensions: int) -> pa.Table:

@@ -6,7 +6,7 @@ last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -79,7 +79,7 @@ class _WatermarkFile:
         return self.read()[1].tables
 
     def write(self, watermark: Watermark, written: _Written) -> None:
-        """Write the watermark and what is stored with it."""
+        """Write a watermark, and the versions stored with the watermark."""
         said = msgspec.to_builtins(watermark) | msgspec.to_builtins(written)
         make_folder(self._path.parent)
         write_whole(self._path, canonical(said))
@@ -180,10 +180,10 @@ class Shard:
                 pass
 
     @guarded_read
-    def check_addresses(self) -> None:
+    def check_addresses(self, indexes: Iterable[OpenIndex]) -> None:
         """Raise `DamagedViews` unless each text of the search indexes has the address of its row."""
         placed = {name: self._tables.placed(name) for name in FOUND}
-        for opened in self.indexes().values():
+        for opened in indexes:
             opened.check_addresses(placed)
 
     @guarded_read
@@ -211,7 +211,7 @@ class Shard:
         return TableFolder(self.partition, self.path, mark.offset, dict(written.tables), vectors)
 
     def clean(self) -> None:
-        """Delete all versions of the tables but the newest: those that the watermark names."""
+        """Delete the versions of the tables before those that the watermark names."""
         self._tables.clean()
 
     def reopen(self) -> None:

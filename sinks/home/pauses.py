@@ -90,7 +90,7 @@ def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
 
 
 def _change(home: Path, change: Change) -> bool:
-    """Write other pauses, and return whether anything is other than it was."""
+    """Write the changed pauses, and return whether any changed."""
     with Home(home, make=False).lock("pauses").held(LOCK_WAIT_S):
         kept = pauses_of(home)
         changed = Pauses(change(kept))

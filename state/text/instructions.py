@@ -41,7 +41,7 @@ _WORDS_ABROAD = word_list("words of an instruction abroad")
 
 
 def may_instruct(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text, with its words, has those of a standing instruction, whatever else it has."""
+    """Return whether a text has the words of a standing instruction; `words` are those of the text."""
     return (
         has_foreign_letter(text)
         or any(map(_is_cue, words))

@@ -146,7 +146,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _Partitio
             note(table, "unreadable")
     try:
         found.indexes.update(shard.indexes())
-        shard.check_addresses()
+        shard.check_addresses(found.indexes.values())
     except Exception:  # As above.
         note("index", "unreadable")
     # A scope can have pages where all its rows have left the tables.

@@ -121,6 +121,7 @@ def filled(conversations: Sequence[Conversation], on_phase: OnPhase) -> Iterator
                 on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
             total = client.reader.unread()
             client.project(lambda done: on_phase("projecting", done, total))
+            client.project()  # Of so many turns the views come first, and statements the next time.
             yield home, log
 
 

@@ -286,10 +286,10 @@ def found_of(
         usual = None if opened is NOTHING else opened.manifest.usual
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
     texts = Texts(parts)
-    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, choice)
     if before is None or before.opened is not opened or before.choice != choice:
-        return found
-    found.fetched.update(before.fetched)
+        return ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, choice)
+    # The same index has the same rows at the same places, whatever the tail.
+    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), before.fetched, choice)
     same = np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
     return found._replace(once_rows=before.once_rows) if same else found
 

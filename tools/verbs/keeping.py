@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -169,17 +169,15 @@ def _run(
 @contextmanager
 def _owned(owner: Owner, world: World) -> Iterator[None]:
     """Own a home in a block, after the end of a projector that a search has started. Raises `Locked`."""
-    while True:
-        try:
-            owner.__enter__()
-            break
-        except Locked as refusal:
-            if refusal.pid is None or refusal.pid != world.home.start_lock("projector").holder():
-                raise
-    try:
+    with ExitStack() as owned:
+        while True:
+            try:
+                owned.enter_context(owner)
+                break
+            except Locked as refusal:
+                if refusal.pid is None or refusal.pid != world.home.start_lock("projector").holder():
+                    raise
         yield
-    finally:
-        owner.__exit__()
 
 
 def verify(
