@@ -18,7 +18,6 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import (
     CHILD,
     EDGES,
-    MAX_TEXT_BYTES,
     NO_EDIT,
     Edited,
     Event,
@@ -447,9 +446,6 @@ def check_slug(slug: str) -> None:
 def _check_text(text: str) -> None:
     if not text.strip():
         raise MemtapeError("A page says something, and this text is empty.", "`memtape forget` hides a page.")
-    if (size := len(text.encode("utf-8", "replace"))) > MAX_TEXT_BYTES:
-        told = f"The text has {size:,} bytes, and a page at most {MAX_TEXT_BYTES:,}."
-        raise MemtapeError(told, "Write parts of it as pages below it.")
 
 
 def check_circle(scope: Scope, parent: Page, child: Page) -> None:
