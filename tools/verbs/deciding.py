@@ -40,7 +40,6 @@ from memtape.tools.verb import (
     Limit,
     Lines,
     Offer,
-    Output,
     Reason,
     Step,
     Text,
@@ -366,9 +365,11 @@ def conflicts(
     preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the moment
     after 3 weeks; capturing its text again confirms a memory.
 
-    Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
+    Returns the conflicts of the scope and of `global` that wait, with `settled` also all others, and the
+    rules that wait.
     """
-    return world.read(lambda views, scope: query.conflicts.conflicts_of(views, scope, settled))
+    found = world.read(lambda views, scope: query.conflicts.conflicts_of(views, scope, settled))
+    return msgspec.structs.replace(found, rules=tuple(waiting_rules(world)))
 
 
 def settle(
@@ -497,16 +498,7 @@ def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[
     yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
 
 
-def _waiting_shell(world: World, asked: Any) -> Output:
-    """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
-    found, rules = conflicts(world, asked.settled), waiting_rules(world)
-    yield msgspec.structs.replace(found, rules=tuple(rules))
-    yield from _conflict_lines(found, asked.settled)
-    yield from _waiting_lines(rules)
-    say_lag(found.lag, "contradict")
-
-
-def _conflict_lines(found: ConflictList, settled: bool) -> Iterator[str]:
+def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[str]:
     for it in found.conflicts:
         shared = "  global" if it.scope == GLOBAL else ""
         yield f"{it.severity:6}  {it.id}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
@@ -527,7 +519,9 @@ def _conflict_lines(found: ConflictList, settled: bool) -> Iterator[str]:
             note = f": {one_line(it.note, TEXT_CHARS)}" if it.note else ""
             yield f"        settled on {day}, {kept}{note}"
     if not found.conflicts:
-        yield "No conflict waits." if not settled else "There has been no conflict."
+        yield "There has been no conflict." if asked.settled else "No conflict waits."
+    yield from _waiting_lines(found.rules)
+    say_lag(found.lag, "contradict")
 
 
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
@@ -538,7 +532,7 @@ def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined:
         yield pasted if waiting_rules(world) else "No rule waits."
 
 
-def _waiting_lines(waiting: list[Proposal]) -> Iterator[str]:
+def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[str]:
     short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
@@ -624,7 +618,7 @@ VERBS = (
     _decision("update --by", say_replaced, "hides", "Noted what replaced", "update --holds"),
     _decision("update --holds", say_holds, "shows", "Noted what holds of"),
     _decision("update --unfold", unfold, "shows", "Unfolded"),
-    Verb("settle -", conflicts, shell=_waiting_shell),
+    Verb("settle -", conflicts, lines=_conflict_lines),
     Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
     Verb(
         "settle --accept",
