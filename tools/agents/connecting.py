@@ -341,13 +341,6 @@ def leave(home: Home) -> Leftovers:
 
 
 def data_told(home: Home) -> str:
-    """Return a sentence about the data folder: its path, size, and the command to delete it."""
+    """Return a sentence about the data folder: its path, and the command to delete it."""
     path = home.path.absolute()
-    size = 0
-    for file in path.rglob("*"):
-        with suppress(OSError):
-            size += file.stat().st_size if file.is_file() and not file.is_symlink() else 0
-    delete = f"`rm -r {shlex.quote(str(path))}` deletes it"
-    if not size:
-        return f"The data folder {path} holds nothing. {delete}."
-    return f"What was captured stays in {path} ({size / 1_000_000:,.1f} MB). {delete} for good."
+    return f"What was captured stays in {path}. `rm -r {shlex.quote(str(path))}` deletes it for good."
