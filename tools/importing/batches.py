@@ -110,7 +110,7 @@ class Batch:
             self._summary.hidden += len(hidden)
             self._summary.hidden_ids = (self._summary.hidden_ids + hidden)[:NAMED_HIDDEN]
         for waiting, _ in new:
-            self._summary.count(waiting.record.source, told_scope(waiting.scope), known=False)
+            self._summary.take(told_scope(waiting.scope))
         self._waiting.clear()
         self._chars = 0
 
@@ -164,7 +164,7 @@ class Batch:
         if any(id in erased for id in waiting.ids):
             self._summary.skip(ERASED, waiting.path, waiting.place)
         else:
-            self._summary.count(waiting.record.source, waiting.scope, known=True)
+            self._summary.known += 1
             self.known.update(dict.fromkeys(waiting.ids))
 
     def _scope_of(self, record: Record, path: Path) -> str | None:

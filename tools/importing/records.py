@@ -66,7 +66,7 @@ class ImportSummary(msgspec.Struct):
     """Counts of an import. `files` were read, `unchanged` not again, `unread` gave nothing, `denied` stayed
     shut.
 
-    `sources` and `scopes` have records taken, `sources` also those already on the log.
+    `scopes` has records taken.
     `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
     nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
     `spooled` events wait in the home for an unreachable broker. `hidden` texts, of those taken or already
@@ -84,7 +84,6 @@ class ImportSummary(msgspec.Struct):
     withdrawn: int = 0
     again: int = 0
     missing: int = 0
-    sources: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     spooled: int = 0
@@ -101,14 +100,10 @@ class ImportSummary(msgspec.Struct):
             if len(self.problems) < MAX_PROBLEMS:
                 self.problems.append(ImportProblem(str(path), str(place), skipped.reason))
 
-    def count(self, source: str, scope: str, known: bool) -> None:
-        """Count a record that was taken or stood on the log."""
-        self.sources.setdefault(source, {"taken": 0, "known": 0})["known" if known else "taken"] += 1
-        if known:
-            self.known += 1
-        else:
-            self.taken += 1
-            self.scopes[scope] = self.scopes.get(scope, 0) + 1
+    def take(self, scope: str) -> None:
+        """Count a record that was taken."""
+        self.taken += 1
+        self.scopes[scope] = self.scopes.get(scope, 0) + 1
 
     @property
     def nothing_read(self) -> bool:
