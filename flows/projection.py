@@ -21,7 +21,7 @@ from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects.captures import Bodies
-from memtape.state.views.pages import mark_of, pages_of
+from memtape.state.views.pages import mark_of, pages_at, places_of
 from memtape.state.views.rows import guarded_rows
 
 SNAPSHOT_EVENTS = 50_000
@@ -63,8 +63,10 @@ class Projection:
 
     Changes below `written` are in the views already: the slots are folded for the state, and their changes
     are not written again. `last` are the last slots before the state's offset, by which the log is
-    recognized.
+    recognized. Pages are made only if it `has_pages`.
     """
+
+    has_pages = True
 
     def __init__(
         self, state: Partition, written: int, snapshots: SnapshotStore, last: Sequence[Slot] = ()
@@ -74,11 +76,14 @@ class Projection:
         self._snapshots = snapshots
         self._last = list(last)
         self._snapshot_offset = state.offset
+        self._touched: dict[str, None] = {}
+        self._places: dict[tuple[str, str], None] = {}
 
-    def advance(self, slots: Sequence[Slot]) -> Delta | None:
+    def advance(self, slots: Sequence[Slot], *, more: bool = False) -> Delta | None:
         """Fold slots and return their changes, None while all of them are written already.
 
-        A state made stale by an `erased` event folds nothing more: the views must be rebuilt.
+        Where `more` slots wait, the pages come with theirs: many events change one page. A state made stale
+        by an `erased` event folds nothing more: the views must be rebuilt.
         """
         state = self.state
         if state.stale:
@@ -89,14 +94,21 @@ class Projection:
             if state.stale or state.offset <= self.written:
                 return None
             changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
-            scopes = dict.fromkeys(change.scope for change in changes)
-            return Delta(
+            if self.has_pages:
+                self._touched |= dict.fromkeys(change.scope for change in changes)
+                self._places |= places_of(state, changes)
+            touched, places = ({}, {}) if more else (self._touched, self._places)
+            delta = Delta(
                 rows=tuple(guarded_rows(state, changes)),
-                pages=tuple(pages_of(state, changes)),
-                marks=tuple(mark_of(state, state.scopes[scope]) for scope in scopes),
+                pages=tuple(pages_at(state, places)),
+                marks=tuple(mark_of(state, state.scopes[scope]) for scope in touched),
                 dead_letters=tuple(it for it in folded.dead_letters if it.offset >= self.written),
                 watermark=watermark_of(state, trail_from(self._last)),
+                has_pages=not more,
             )
+            if not more:
+                self._touched, self._places = {}, {}
+            return delta
         except NotFound:  # Another home has erased, and the event that says so is still ahead.
             state.stale = True
             return None

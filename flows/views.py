@@ -63,7 +63,7 @@ class Control:
         self.stopping = threading.Event()
         self.read: dict[int, int] = {}
         self.behind: dict[int, bool] = {}
-        """Whether the last batch of a partition was full, so that more events wait than fit into one."""
+        """Whether more events of a partition wait behind its last batch, which was full."""
 
     @property
     def events_read(self) -> int:
@@ -123,10 +123,12 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         most = self._control.batch_events
         limit = min(most, self._end - self._offset) if once else most
         slots = self._log.read(self._partition, self._offset, limit)
-        self._idle, self._control.behind[self._partition] = not slots, len(slots) == most
+        self._idle = not slots
         if not slots:
             return []
         self._offset = slots[-1].offset + 1
+        end = self._end if once or len(slots) < most else self._log.ends()[self._partition]
+        self._control.behind[self._partition] = len(slots) == most and self._offset < end
         return [(str(self._partition), slots)]
 
     def next_awake(self) -> datetime | None:
@@ -156,7 +158,7 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
         number = projection.state.number
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
             began = time.perf_counter_ns()
-            delta = projection.advance(slots)
+            delta = projection.advance(slots, more=self._control.behind[number])
             if delta is not None:
                 self._note("fold", number, began)
             began = time.perf_counter_ns()

@@ -807,13 +807,17 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes of one partition's views by a run of events; `watermark` holds once all are written."""
+    """The changes of one partition's views by a run of events; `watermark` holds once all are written.
+
+    Unless it `has_pages`, the pages of its changes come with a later one.
+    """
 
     rows: tuple[Guarded, ...]
     pages: tuple[Page, ...]
     marks: tuple[ScopeMark, ...]
     dead_letters: tuple[DeadLetter, ...]
     watermark: Watermark
+    has_pages: bool = True
 
     @property
     def empty(self) -> bool:

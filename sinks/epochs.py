@@ -20,6 +20,7 @@ class PartitionViews:
         self._vault = Vault(home) if vault else None
         self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
+        self._has_pages = True
         self._passes: dict[str, PassMark] = {}
         self.doubts: list[str] = []
 
@@ -53,6 +54,7 @@ class PartitionViews:
         consolidation's pass changes no row, and is stored by the watermark alone.
         """
         assert delta.watermark.partition == self.partition
+        self._has_pages = delta.has_pages
         if delta.empty and delta.watermark.passes == self._passes:
             self._unwritten = delta.watermark
             return False
@@ -76,7 +78,8 @@ class PartitionViews:
 
     def _finish(self, watermark: Watermark) -> None:
         self._shard.write_watermark(watermark)
-        # After it, so that a vault that claims more than the tables is one whose tables were lost.
-        if self._vault is not None:
+        # After it, so that a vault that claims more than the tables is one whose tables were lost. A vault
+        # that claims less, since pages are still to come, is mended at the next start.
+        if self._vault is not None and self._has_pages:
             self._vault.cover(self.partition, watermark.offset)
         self._unwritten, self._passes = None, watermark.passes

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
+from memtape.state.text import replacements
 from memtape.state.text.replacements import replaces
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -54,6 +55,16 @@ def test_values_are_replaced_and_attributes_and_what_is_in_doubt_hold() -> None:
     assert sum(replaces(*pair) is not None for pair in pairs) >= 0.8 * len(pairs)
     found = replaces("The gate binds to port 8443, and it needs a token.", "The gate now binds to port 9443.")
     assert found is not None and not found.whole
+
+
+def test_a_pair_that_is_not_compared_replaces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the first words of a text are its number in a row."""
+    texts = [text for pair in REPLACED + HOLD for text in pair]
+    texts += [f"{number}. {text}" for number, text in enumerate(texts)]
+    pairs = [(older, newer) for place, older in enumerate(texts) for newer in texts[place : place + 40]]
+    found = [replaces(*pair) for pair in pairs]
+    monkeypatch.setattr(replacements, "can_replace", lambda older, newer: True)
+    assert [replaces(*pair) for pair in pairs] == found and sum(it is not None for it in found) > 50
 
 
 @given(TEXTS, TEXTS)

@@ -64,6 +64,8 @@ def replaces(older: str, newer: str) -> Replacement | None:
 
     Placeholders of secrets are no values: their digits depend on the key of a home.
     """
+    if not can_replace(look_of(older), look_of(newer)):
+        return None
     older, newer = without_digits(older), without_digits(newer)
     if _CUES.code.search(older) or _CUES.code.search(newer) or _CUES.of_several.search(older):
         return None
@@ -89,7 +91,52 @@ def replaces(older: str, newer: str) -> Replacement | None:
     return None if value is None else Replacement(value, len(before.clauses) <= 1)
 
 
+class Look(NamedTuple):
+    """The parts of a text by which most pairs are no replacement, as `replaces` would find at length.
+
+    `openings` and `framed` are the beginnings behind which a value may differ, `claims` those of all clauses,
+    `changes` and `ends` say whether the text tells a change, and whether it may end a value.
+    """
+
+    is_serial: bool
+    openings: tuple[str, ...]
+    framed: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    changes: bool
+    ends: bool
+
+
 # A text is compared with up to thirty others, one after the other.
+@lru_cache(maxsize=32_768)
+def look_of(text: str) -> Look:
+    """Return the look of a text."""
+    text = without_digits(text)
+    is_serial, text = _SERIAL.match(text) is not None, without_serial(text)
+    clauses, words = clauses_of(text).clauses, _words(text)
+    least = max(_LEAST_ALIKE, len(words) - MOST_VALUE_WORDS)
+    starts = [" ".join(words[:count]) for count in range(least, len(words))]
+    return Look(
+        is_serial,
+        openings=tuple(it.lower() for it in starts if _CUES.copula.search(it)),
+        framed=tuple(it.lower() for it in starts if _CUES.frame.search(it) or _CUES.row.search(it)),
+        claims=tuple(claim for clause in clauses for claim in clause.claims),
+        changes=any(clause.changed and not clause.denies for clause in clauses),
+        ends=any(clause.ended or _CUES.no_more.search(clause.text) for clause in clauses),
+    )
+
+
+def can_replace(older: Look, newer: Look) -> bool:
+    """Return whether `replaces` need compare two texts."""
+    if older.is_serial is not newer.is_serial:  # A number in front is a word of both then.
+        return True
+    if newer.ends or any(it in older.openings for it in newer.openings):
+        return True
+    has_frame = newer.changes or newer.is_serial
+    if has_frame and any(it in older.framed for it in newer.framed):
+        return True
+    return any(old.slot == new.slot and _is_same(old, new) for new in newer.claims for old in older.claims)
+
+
 @lru_cache(maxsize=8_192)
 def _counted_by(text: str) -> frozenset[str]:
     return frozenset("".join(found).lower() for found in _CUES.per.findall(text))
@@ -172,7 +219,7 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
 
     The value is a name or number, or any value behind a frame.
     """
-    a, b = (_CUES.now.sub("", text).rstrip(" .!。").split() for text in (older, newer))
+    a, b = _words(older), _words(newer)
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
         min(len(a), len(b)),
@@ -180,18 +227,21 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
     values, before = (" ".join(a[alike:]), " ".join(b[alike:])), " ".join(b[:alike])
     if alike < _LEAST_ALIKE or not all(0 < len(value.split()) <= MOST_VALUE_WORDS for value in values):
         return None
+    is_copula = _CUES.copula.search(before) is not None
+    is_frame = frame is not None and frame.search(before) is not None
     first, second = (tuple(value.lower().split()) for value in values)
-    if kind_of(values[0]) != kind_of(values[1]) or not differ(first, second):
+    if not (is_copula or is_frame) or not differ(first, second) or kind_of(values[0]) != kind_of(values[1]):
         return None
     if any(map(str.isdigit, values[0])) and values[0][0].isupper() != values[1][0].isupper():
         return None
     are_numbers = all(value[:1].isdigit() and " " not in value for value in values)
-    is_plain = _CUES.copula.search(before) is not None and (
-        are_numbers or all(is_value(value, "name") for value in values)
-    )
-    is_frame = frame is not None and frame.search(before) is not None
+    is_plain = is_copula and (are_numbers or all(is_value(value, "name") for value in values))
     are_bare = is_frame and all(is_value(it, "any") and not _CUES.relates.search(it) for it in values)
     return values[0] if is_plain or are_bare else None
+
+
+def _words(text: str) -> list[str]:
+    return _CUES.now.sub("", text).rstrip(" .!。").split()
 
 
 # --- Candidates ---
@@ -231,4 +281,5 @@ class Sharing:
         holding = [self._numbers[term] for term in among if term in self._numbers]
         telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
         shared = Counter(other for numbers in telling for other in numbers)
-        return sorted(shared, key=lambda other: (-shared[other], -other))[:most]
+        ordered = sorted((-count, -other) for other, count in shared.items())
+        return [-other for _, other in ordered[:most]]

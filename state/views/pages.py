@@ -39,11 +39,18 @@ INDEX_LINES_BESIDE_FACTS = 40
 
 def pages_of(partition: Partition, changes: Iterable[Change]) -> list[values.Page]:
     """Return the changed pages as they are now, each once."""
-    touched: dict[tuple[str, str], None] = {}
-    for change in changes:
-        for path in _paths(partition.scopes[change.scope], change):
-            touched[change.scope, path] = None
-    return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
+    return pages_at(partition, places_of(partition, changes))
+
+
+def places_of(partition: Partition, changes: Iterable[Change]) -> dict[tuple[str, str], None]:
+    """Return scope and path of each page that changes have touched."""
+    scopes = partition.scopes
+    return {(it.scope, path): None for it in changes for path in _paths(scopes[it.scope], it)}
+
+
+def pages_at(partition: Partition, places: Iterable[tuple[str, str]]) -> list[values.Page]:
+    """Return the pages of some scopes and paths as they are now."""
+    return [page(partition.scopes[scope], path, partition.settings) for scope, path in places]
 
 
 def mark_of(partition: Partition, scope: Scope) -> values.ScopeMark:

@@ -103,7 +103,10 @@ class BuildViews:
     def projection(self, partition: int, offset: int) -> Projection:
         """Return the projection of a partition before an offset."""
         snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased[partition]
-        return open_projection(self.log, partition, offset, self.written(partition), snapshots, basis, erased)
+        written = self.written(partition)
+        projection = open_projection(self.log, partition, offset, written, snapshots, basis, erased)
+        projection.has_pages = self.vault
+        return projection
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
