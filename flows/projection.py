@@ -31,10 +31,13 @@ SNAPSHOT_SHARE = 8
 
 So the state at the end of a log is near, and all snapshots of one run together cost a few times the last.
 """
-LAST_SNAPSHOT_EVENTS = 500
-"""Slots folded beyond the last snapshot that are worth one at the end of a run: 500 events take 0.2 s to
-fold, a snapshot of 7,000 0.01 s.
+LAST_SNAPSHOT_EVENTS, LAST_SNAPSHOT_SHARE = 100, 100
+"""Slots folded beyond the last snapshot that are worth one where no more wait: at least so many, and a
+hundredth of all. A process that decides about a memory folds them, in 0.2 s and more: the first reading of
+texts compiles patterns. A snapshot of 22,000 takes 0.05 s.
 """
+SHORT_SLOTS = 2_000
+"""At the end of a run any slot is worth a snapshot, unless the log is shorter."""
 
 TOLD_SLOTS = 50
 """Slots folded between two reports to a waiting caller: they take some hundredths of a second."""
@@ -113,14 +116,17 @@ class Projection:
             state.stale = True
             return None
 
-    def keep(self, *, last: bool = False) -> bool:
-        """Write a snapshot if enough has been folded since the last one; less is enough at the end of a run.
+    def keep(self, *, more: bool, ends: bool = False) -> bool:
+        """Write a snapshot if enough was folded since the last one; return whether one was written.
 
-        Returns whether one was written.
+        Less is enough where no `more` slots wait, or the run `ends`.
         """
-        enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, self.state.offset // SNAPSHOT_SHARE))
-        if last:
-            enough = min(enough, LAST_SNAPSHOT_EVENTS)
+        offset = self.state.offset
+        enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, offset // SNAPSHOT_SHARE))
+        if not more:
+            enough = min(enough, max(LAST_SNAPSHOT_EVENTS, offset // LAST_SNAPSHOT_SHARE))
+        if ends and offset > SHORT_SLOTS:
+            enough = 1
         due = not self.state.stale and self.state.offset - self._snapshot_offset >= enough
         if due:
             self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))

@@ -161,27 +161,30 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
             delta = projection.advance(slots, more=self._control.behind[number])
             if delta is not None:
                 self._note("fold", number, began)
-            began = time.perf_counter_ns()
-            if projection.keep():
-                self._note("snapshot", number, began)
             if delta is not None:
                 began = time.perf_counter_ns()
                 if views.apply(delta):
                     self._note("write", number, began)
                 if not delta.empty or delta.watermark.sent:
                     self._control.read[number] = self._control.read.get(number, 0) + len(slots)
+            self._keep(more=self._control.behind[number])
         if projection.state.stale or (projection.state.met_erased and not self._control.once):
             self._control.stopping.set()
         return [], StatefulBatchLogic.RETAIN
 
     def on_eof(self) -> tuple[Iterable[None], bool]:
         if self._opened is not None:
-            projection, views = self._opened
-            began = time.perf_counter_ns()
-            if projection.keep(last=True):
-                self._note("snapshot", projection.state.number, began)
-            views.close()
+            self._keep(more=False, ends=True)
+            self._opened[1].close()
         return [], StatefulBatchLogic.RETAIN
+
+    def _keep(self, *, more: bool, ends: bool = False) -> None:
+        """Write a snapshot if due, and the watermark that it needs: no start reads a snapshot beyond that."""
+        assert self._opened is not None
+        (projection, views), began = self._opened, time.perf_counter_ns()
+        if projection.keep(more=more, ends=ends):
+            views.close()
+            self._note("snapshot", projection.state.number, began)
 
     def _note(self, step: Step, number: int, began: int) -> None:
         self._control.on_step(step, number, time.perf_counter_ns() - began)

@@ -10,11 +10,13 @@ from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
 from math import isqrt
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from memtape.schemas.events import MAX_DIMENSIONS
+
+if TYPE_CHECKING:  # Whoever folds by words alone has no time for numpy.
+    import numpy as np
+    from numpy.typing import NDArray
 
 DIMENSIONS = 384
 """Of the floor."""
@@ -26,11 +28,13 @@ SIMILARITY_ONE = 10_000
 # float32 has all sums exactly. No component reaches 2,048, so float16 has all components exactly.
 
 # Double precision knows a component to about 1e-8 at that many dimensions; a nearer tie is decided exactly.
-_TIE_MARGIN = np.ldexp(1, -16)
+_TIE_MARGIN = 2.0**-16
 
 
 def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
     """Return the reason why this is no vector of `dimensions`, in a few words; empty for a valid one."""
+    import numpy as np
+
     if vector.ndim != 1 or vector.size != dimensions:
         shape = " x ".join(str(length) for length in vector.shape) or "no"
         return f"the vector has {shape} dimensions instead of {dimensions}"
@@ -48,6 +52,8 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
     changes it. Its sum of squares is below 2^22. Raises `ValueError` for a vector without direction (empty,
     all zeros, NaN, infinity) or over 8,192 dimensions.
     """
+    import numpy as np
+
     exact = np.asarray(vector, dtype=np.float32)
     if not 0 < exact.size <= MAX_DIMENSIONS:
         raise ValueError(f"a vector has 1 to {MAX_DIMENSIONS:,} dimensions")
@@ -73,6 +79,8 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
 
 def recorded(vector: bytes) -> NDArray[np.float32]:
     """Return the components of a recorded vector, whole numbers in float32, shape (dimensions,)."""
+    import numpy as np
+
     return np.frombuffer(vector, dtype="<i2").astype(np.float32)
 
 
