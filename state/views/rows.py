@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
 from memtape.schemas import rows as values
-from memtape.schemas.events import PEOPLE, Captured
+from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import Change, Guarded, MemoryRow, Row, TableName, made_from
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -113,7 +114,6 @@ def _derived(scope: Scope, memory: Memory, shown: list[Capture], spoken: Capture
     stronger = validity.contradicted(scope, memory) if after is None else None
     since = validity.valid_from(scope, memory)
     older = scope.captures.body(by_seq[before[0].canonical]).text if before else ""
-    found = replaces(older, body.text) if older else None  # None if the value is not separable from its text.
     # A goal or plan not in force has ended.
     replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
     uses = [use for use in uses_of(scope, memory.birth) if use.used]
@@ -127,15 +127,28 @@ def _derived(scope: Scope, memory: Memory, shown: list[Capture], spoken: Capture
         "held": tuple(values.Held(*times) for times in validity.held(scope, memory)),
         "outdated_by": None if outdated is None else by_seq[outdated.name].id,
         "contradicts": None if stronger is None else by_seq[stronger.name].id,
-        "before": "" if found is None else found.older,
+        "before": _value_before(older, body.text) if older else "",
         "replaced": replaced,
         "importance_confirmed": importance_confirmed(len(shown) - 1),
         "status": "deprecated" if after is not None or replaced else "stable" if is_stable else "draft",
-        "category": category_of(body.kind, body.tags, read(body.text)),
-        "polarity": polarity(read(body.text)),
+        **_told_by(body.kind, body.tags, body.text),
         "uses": sum(use.used for use in uses),
         "used_at": max((use.last for use in uses if use.last is not None), default=None),
     }
+
+
+# A page has the rows of 500 memories, and is made again when one of them changes.
+@lru_cache(maxsize=32_768)
+def _told_by(kind: Kind, tags: tuple[str, ...], text: str) -> dict[str, str]:
+    reading = read(text)
+    return {"category": category_of(kind, tags, reading), "polarity": polarity(reading)}
+
+
+@lru_cache(maxsize=32_768)
+def _value_before(older: str, text: str) -> str:
+    """Return the value that a text replaces; empty if it is not separable from the older text."""
+    found = replaces(older, text)
+    return "" if found is None else found.older
 
 
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
