@@ -28,7 +28,7 @@ SIMILARITY_ONE = 10_000
 # float32 has all sums exactly. No component reaches 2,048, so float16 has all components exactly.
 
 # Double precision knows a component to about 1e-8 at that many dimensions; a nearer tie is decided exactly.
-_TIE_MARGIN = 2.0**-16
+_TIE_BITS = -16
 
 
 def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
@@ -65,7 +65,7 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
     doubles = np.ldexp(doubles, -np.frexp(np.abs(doubles).max())[1])
     scaled = doubles * (SCALE / np.sqrt(np.square(doubles).sum()))
     rounded = np.rint(scaled)
-    near = np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) * 2 - 1) < _TIE_MARGIN)
+    near = np.flatnonzero(np.abs(np.abs(scaled - np.trunc(scaled)) * 2 - 1) < np.ldexp(1, _TIE_BITS))
     if near.size:
         ratios = [number.as_integer_ratio() for number in doubles.tolist()]
         common = max(denominator for _, denominator in ratios)  # Integers in exactly the same ratios.
