@@ -7,7 +7,6 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -38,7 +37,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
     speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
     and promises of its agents. The rest follows from these: `_told` has the signs that close an open end, and
-    `_holding` by term the open ends that have it.
+    `_holding` by key term (`ClosingSigns.keys`) the open ends that have it.
     """
 
     open: dict[Key, OpenEnd] = {}
@@ -60,7 +59,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         for key in keys:
             self.open.pop(key, None)
             told = self._told.pop(key, None)
-            for term in () if told is None else told.terms:
+            for term in () if told is None else told.keys:
                 del self._holding[term][key]
                 if not self._holding[term]:
                     del self._holding[term]
@@ -68,16 +67,16 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def near(self, said: Collection[str], of: HasCaptures) -> list[Key]:
         """Return the open ends of which a text, by its terms, has enough."""
-        told = self.told(of)
-        shared = Counter(key for term in said for key in self._holding.get(term, ()))
-        return [key for key, count in shared.items() if count >= told[key].least]
+        told, holding = self.told(of), self._holding
+        found = dict.fromkeys(key for term in said if term in holding for key in holding[term])
+        return [key for key in found if sum(term in said for term in told[key].terms) >= told[key].least]
 
     def told(self, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the signs that close each open end, read when first asked for."""
         if len(self._told) < len(self.open):
             for key in [key for key in self.open if key not in self._told]:
                 told = self._told[key] = open_ends.told_by(read(text_of(of, key[0], self.open[key])))
-                for term in told.terms:
+                for term in told.keys:
                     self._holding.setdefault(term, {})[key] = None
         return self._told
 
