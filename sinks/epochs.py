@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtape.schemas.rows import Basis, Delta, PassMark, Watermark
+from memtape.schemas.rows import Basis, Delta, Watermark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
@@ -21,7 +21,6 @@ class PartitionViews:
         self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
         self._has_pages = True
-        self._passes: dict[str, PassMark] = {}
         self.doubts: list[str] = []
 
     def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
@@ -40,7 +39,6 @@ class PartitionViews:
             self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
             self._shard.discard()
             return 0
-        self._passes = watermark.passes
         return watermark.offset
 
     def vault_offset(self) -> int:
@@ -55,7 +53,8 @@ class PartitionViews:
         """
         assert delta.watermark.partition == self.partition
         self._has_pages = delta.has_pages
-        if delta.empty and delta.watermark.passes == self._passes:
+        mark = self._shard.watermark()
+        if delta.empty and delta.watermark.passes == ({} if mark is None else mark.passes):
             self._unwritten = delta.watermark
             return False
         with self._epoch_lock:
@@ -82,4 +81,4 @@ class PartitionViews:
         # that claims less, since pages are still to come, is mended at the next start.
         if self._vault is not None and self._has_pages:
             self._vault.cover(self.partition, watermark.offset)
-        self._unwritten, self._passes = None, watermark.passes
+        self._unwritten = None

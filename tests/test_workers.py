@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import captured, erased, make_id
@@ -20,14 +21,17 @@ from soaked import soaked
 from test_views import filled, history, project, vault_bytes
 from test_views import home as home  # A fixture.
 
+from memtape.flows import views as flows
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
+from memtape.tools.keep import projector, starting, views_writer
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.keep.views_writer import ViewsWriter
 from memtape.tools.verbs import keeping
 
 WAIT_S = 300.0
@@ -188,6 +192,99 @@ def test_what_ends_one_process_is_what_the_owner_raises(home: Home) -> None:
     folder.write_text("in the way")
     with pytest.raises(MemtapeError, match="lance"):
         share(home, log, 2)
+
+
+# --- A bulk load: another process writes the views, while the next events are folded ---
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any load counts as a bulk load, on whatever machine, and few events make a batch."""
+    monkeypatch.setattr(projector, "LEAST_EVENTS", 1)
+    monkeypatch.setattr(projector, "cores", lambda: 2)
+    monkeypatch.setattr(flows, "BATCH_EVENTS", 20)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, apart: None) -> list[subprocess.Popen[bytes]]:
+    """The processes that write views, in the order of their start."""
+
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(*orders: Any) -> subprocess.Popen[bytes]:
+        processes.append(starting.started(*orders))
+        return processes[-1]
+
+    monkeypatch.setattr(views_writer, "started", start)
+    return processes
+
+
+@pytest.mark.slow
+def test_a_process_that_writes_apart_makes_what_one_process_does(
+    home: Home, tmp_path: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    log, events = EmbeddedLog(home.log_path), history(120)
+    for part in (events[:70], events[70:]):
+        log.append(part)
+        share(home, log, 1)
+    rebuild_as_owner(home, log, lambda *_: None, lambda _: None)
+    assert [process.returncode for process in started] == [0, 0, 0]
+    assert_as_undisturbed(home, log, tmp_path / "other")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("frame", soaked([1, 2, 5, 9], 2))
+def test_a_killed_writer_is_told_and_the_next_run_goes_on(
+    home: Home,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: list[subprocess.Popen[bytes]],
+    frame: int,
+) -> None:
+    log, sent, send = filled(home, 120), list[int](), ViewsWriter.send
+
+    def kill(writer: ViewsWriter, *of: Any) -> None:
+        sent.append(1)
+        if len(sent) == frame:
+            started[-1].kill()
+        send(writer, *of)
+
+    monkeypatch.setattr(ViewsWriter, "send", kill)
+    with pytest.raises(MemtapeError, match="which writes the views, ended"):
+        share(home, log, 1)
+    share(home, log, 1)
+    assert len(started) == 2
+    assert_as_undisturbed(home, log, tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_what_ends_a_writer_is_what_the_owner_raises(home: Home, apart: None) -> None:
+    log = filled(home, 100)
+    folder = home.current().path / "lance"
+    folder.parent.mkdir(parents=True)
+    folder.write_text("in the way")
+    with pytest.raises(MemtapeError, match="lance"):
+        share(home, log, 1)
+
+
+@pytest.mark.slow
+def test_a_writer_ends_with_its_parent_and_nobody_gets_its_partitions_before(home: Home) -> None:
+    log = filled(home, 100)
+    code = (
+        "import os, sys; from pathlib import Path; from memtape.tools.keep import projector, views_writer;"
+        "from memtape.flows import views as flows; from memtape.tools.keep.owner import Owner;"
+        "from memtape.sinks.home.folders import Home; from memtape.sinks.logs.embedded import EmbeddedLog;"
+        "projector.LEAST_EVENTS, projector.cores, flows.BATCH_EVENTS = 1, lambda: 2, 5;"
+        "send = views_writer.ViewsWriter.send; sent = [];"
+        "die = lambda: len(sent) == 4 and os.kill(os.getpid(), 9);"
+        "views_writer.ViewsWriter.send = lambda *of: (sent.append(1), send(*of), die());"
+        "home = Home(Path(sys.argv[1])); Owner(home, EmbeddedLog(home.log_path)).__enter__().project()"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(home.path)], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    share(home, log, 1)
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
 
 
 # --- The turn of another process: a projector that serves gives way, and goes on ---

@@ -67,9 +67,9 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def near(self, said: Collection[str], of: HasCaptures) -> list[Key]:
         """Return the open ends of which a text, by its terms, has enough."""
-        told, holding = self.told(of), self._holding
+        told, holding, terms = self.told(of), self._holding, frozenset(said)
         found = dict.fromkeys(key for term in said if term in holding for key in holding[term])
-        return [key for key in found if sum(term in said for term in told[key].terms) >= told[key].least]
+        return [key for key in found if len(told[key].terms & terms) >= told[key].least]
 
     def told(self, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the signs that close each open end, read when first asked for."""

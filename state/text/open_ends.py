@@ -50,13 +50,13 @@ class OpenEnd(NamedTuple):
 class ClosingSigns(NamedTuple):
     """The signs that close an open end: `least` of its terms."""
 
-    terms: tuple[str, ...]
+    terms: frozenset[str]
     least: int
 
     @property
     def keys(self) -> list[str]:
         """The longest of the terms, of which a text with `least` terms has one."""
-        return sorted(self.terms, key=len)[max(self.least - 1, 0) :]
+        return sorted(self.terms, key=lambda term: (len(term), term))[max(self.least - 1, 0) :]
 
 
 def open_ends(reading: Reading, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
@@ -97,7 +97,7 @@ def leaves_open(text: str) -> bool:
 def told_by(reading: Reading) -> ClosingSigns:
     """Return the signs by which a text closes an open end."""
     its = dict.fromkeys(term for word, term in reading.worded_terms(ENGLISH) if word not in SEARCH_STOP)
-    found = tuple(term for term in its if term not in _STOPS and not term.isdigit())
+    found = frozenset(term for term in its if term not in _STOPS and not term.isdigit())
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
     return ClosingSigns(found, least)
 

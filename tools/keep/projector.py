@@ -29,6 +29,7 @@ from memtape.sinks.logs.opening import environment_for, open_log
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of
 from memtape.tools.keep.starting import obey, reporter, reports_of, started, tell
+from memtape.tools.keep.views_writer import LEAST_EVENTS, writing_apart
 
 if TYPE_CHECKING:
     from memtape.flows.views import Control
@@ -75,6 +76,9 @@ def project(
         try:
             if workers > 1:
                 views.doubts += _project_shared(workers, views, control)
+            elif control.once and partitions is None and _waiting(views) >= LEAST_EVENTS and cores() > 1:
+                with writing_apart(views, control.on_step) as apart:
+                    flows.run_flow(flows.views(views.log, apart, control), flows.EPOCH)
             else:
                 flows.run_flow(flows.views(views.log, views, control, partitions), flows.EPOCH)
         except BaseException as error:  # Raised again below, in the caller's thread.
@@ -90,6 +94,16 @@ def project(
     if failures:
         raise _cause_of(failures[0])
     return control.events_read
+
+
+def _waiting(views: BuildViews) -> int:
+    """Return how many events the views lack."""
+    return sum(views.ends) - sum(views.start())
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _cause_of(error: BaseException) -> BaseException:

@@ -1,0 +1,193 @@
+"""A process that writes the views of a bulk load, while its parent folds the next events.
+
+Such a process is this file run as a program (`starting`). It holds the lease of each partition that it
+writes: the next owner begins only when every lease is free. Behind its orders, stdin has frames: a partition,
+a length, and a delta, or nothing where the views of the partition are closed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.metrics import OnStep
+from memtape.schemas.rows import Delta
+from memtape.sinks.epochs import PartitionViews
+from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import Shard
+from memtape.tools.keep.starting import reporter, reports_of, started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from memtape.flows.projection import Projection
+    from memtape.tools.keep.build_views import BuildViews
+
+MODULE = "memtape.tools.keep.views_writer"
+LEAST_EVENTS = 5_000
+"""Fewer events are projected before a second process is of use: it needs half a second to start."""
+MOST_AHEAD = 2
+"""Deltas that wait for the writer at most: each has the rows of 2,000 events."""
+LEASE_WAIT_S = 30.0
+_FRAME = struct.Struct("<IQ")
+
+
+class Orders(msgspec.Struct, frozen=True, kw_only=True):
+    """The build that a process writes, and whether it has a vault."""
+
+    home: str
+    build: int
+    vault: bool
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A frame that was written, and for how long; or the error of a process, with a hint."""
+
+    partition: int = 0
+    took_ns: int = 0
+    failure: tuple[str, str] | None = None
+
+
+class ViewsWriter:
+    """The target of a flow (`flows.views.Target`) with views that another process writes."""
+
+    def __init__(self, views: BuildViews, on_step: OnStep) -> None:
+        self._views = views
+        self._on_step = on_step
+        home = os.path.abspath(views.home.path)
+        self._process = started(MODULE, Orders(home=home, build=views.build.number, vault=views.vault))
+        self._sent = self._written = 0
+        self._failure: tuple[str, str] | None = None
+        self._changed = threading.Condition()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
+
+    def written(self, partition: int) -> int:
+        """Return the offset below which the views of a partition were written at the start."""
+        return self._views.written(partition)
+
+    def projection(self, partition: int, offset: int) -> Projection:
+        """Return the projection of a partition before an offset."""
+        return self._views.projection(partition, offset)
+
+    def views(self, partition: int) -> SentViews:
+        """Return the views of a partition, which the process writes."""
+        return SentViews(self, partition)
+
+    def send(self, partition: int, data: bytes, most_ahead: int) -> None:
+        """Send a frame, and wait until at most so many are unwritten. Raises the error of the process."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # The end of its reports says why.
+            self._process.stdin.write(_FRAME.pack(partition, len(data)) + data)
+            self._process.stdin.flush()
+        with self._changed:
+            self._sent += 1
+            self._changed.wait_for(lambda: self._failure or self._sent - self._written <= most_ahead)
+            if self._failure is not None:
+                raise MemtapeError(*self._failure)
+
+    def end(self) -> None:
+        """Let the process end, once it has written all that was sent."""
+        with suppress(BrokenPipeError), self._process:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._listening.join()
+
+    def _listen(self) -> None:
+        failure = None
+        for report in reports_of(self._process, Report):
+            failure = report.failure
+            if failure is None:
+                if report.took_ns:
+                    self._on_step("write", report.partition, report.took_ns)
+                with self._changed:
+                    self._written += 1
+                    self._changed.notify_all()
+        told = f"Process {self._process.pid}, which writes the views, ended."
+        with self._changed:
+            self._failure = failure or (told, "Start it again: it goes on from the last epoch.")
+            self._changed.notify_all()
+
+
+class SentViews(NamedTuple):
+    """The views of one partition (`flows.views.Views`), sent to the process that writes them."""
+
+    writer: ViewsWriter
+    partition: int
+
+    def apply(self, delta: Delta) -> bool:
+        """Send a delta; the process says how long its write took."""
+        self.writer.send(self.partition, pickle.dumps(delta, 5), MOST_AHEAD)
+        return False
+
+    def close(self) -> None:
+        """Wait until all is written, the watermark of deltas without changes included."""
+        self.writer.send(self.partition, b"", 0)
+
+
+@contextmanager
+def writing_apart(views: BuildViews, on_step: OnStep) -> Iterator[ViewsWriter]:
+    """Start a process that writes the views of a build in a block."""
+    writer = ViewsWriter(views, on_step)
+    try:
+        yield writer
+    finally:
+        writer.end()
+
+
+def main() -> None:
+    """Write the deltas of stdin until its end, and report each."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # They are the parent's, which ends this process.
+        signal.signal(number, signal.SIG_IGN)
+    send, source = reporter(), sys.stdin.buffer
+    orders = msgspec.json.decode(source.readline(), type=Orders)
+    home = Home(Path(orders.home))
+    build, opened = home.build(orders.build), dict[int, PartitionViews]()
+    try:
+        with ExitStack() as leases:
+            for partition, data in _frames(source):
+                began = time.perf_counter_ns()
+                if partition not in opened:
+                    leases.enter_context(home.lease(partition).held(LEASE_WAIT_S))
+                    shard = Shard(build.shard(partition), partition)
+                    opened[partition] = PartitionViews(home, shard, vault=orders.vault)
+                has_written = False
+                if data:
+                    has_written = opened[partition].apply(pickle.loads(data))
+                else:
+                    opened[partition].close()
+                took_ns = time.perf_counter_ns() - began if has_written else 0
+                send(Report(partition=partition, took_ns=took_ns))
+    except BaseException as error:
+        if not isinstance(error, (MemtapeError, OSError)):
+            traceback.print_exception(error)
+        send(Report(failure=(str(error) or type(error).__name__, getattr(error, "hint", ""))))
+        sys.stderr.flush()
+        os._exit(1)  # A panic of a library can leave threads that never end.
+
+
+def _frames(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield each whole frame; the parent may be killed in the middle of one."""
+    while len(head := source.read(_FRAME.size)) == _FRAME.size:
+        partition, length = _FRAME.unpack(head)
+        data = source.read(length)
+        if len(data) < length:
+            return
+        yield partition, data
+
+
+if __name__ == "__main__":
+    main()
