@@ -45,7 +45,7 @@ LEASE_WAIT_S = 30.0
 _FRAME = struct.Struct("<IQ")
 
 
-class Orders(msgspec.Struct, frozen=True, kw_only=True):
+class WriterOrders(msgspec.Struct, frozen=True, kw_only=True):
     """The build that a process writes, and whether it has a vault."""
 
     home: str
@@ -53,7 +53,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     vault: bool
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class WriterReport(msgspec.Struct, frozen=True, kw_only=True):
     """A frame that was written, and for how long; or the error of a process, with a hint."""
 
     partition: int = 0
@@ -68,7 +68,7 @@ class ViewsWriter:
         self._views = views
         self._on_step = on_step
         home = os.path.abspath(views.home.path)
-        self._process = started(MODULE, Orders(home=home, build=views.build.number, vault=views.vault))
+        self._process = started(MODULE, WriterOrders(home=home, build=views.build.number, vault=views.vault))
         self._sent = self._written = 0
         self._failure: tuple[str, str] | None = None
         self._changed = threading.Condition()
@@ -108,7 +108,7 @@ class ViewsWriter:
 
     def _listen(self) -> None:
         failure = None
-        for report in reports_of(self._process, Report):
+        for report in reports_of(self._process, WriterReport):
             failure = report.failure
             if failure is None:
                 if report.took_ns:
@@ -153,7 +153,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the parent's, which ends this process.
         signal.signal(number, signal.SIG_IGN)
     send, source = reporter(), sys.stdin.buffer
-    orders = msgspec.json.decode(source.readline(), type=Orders)
+    orders = msgspec.json.decode(source.readline(), type=WriterOrders)
     home = Home(Path(orders.home))
     build, opened = home.build(orders.build), dict[int, PartitionViews]()
     try:
@@ -170,11 +170,11 @@ def main() -> None:
                 else:
                     opened[partition].close()
                 took_ns = time.perf_counter_ns() - began if has_written else 0
-                send(Report(partition=partition, took_ns=took_ns))
+                send(WriterReport(partition=partition, took_ns=took_ns))
     except BaseException as error:
         if not isinstance(error, (MemtapeError, OSError)):
             traceback.print_exception(error)
-        send(Report(failure=(str(error) or type(error).__name__, getattr(error, "hint", ""))))
+        send(WriterReport(failure=(str(error) or type(error).__name__, getattr(error, "hint", ""))))
         sys.stderr.flush()
         os._exit(1)  # A panic of a library can leave threads that never end.
 
