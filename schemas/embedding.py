@@ -27,7 +27,7 @@ def dimensions_of(key: str) -> int:
 
 
 MINILM = "all-MiniLM-L6-v2"
-MINILM_KEY = embedder_key(MINILM, "53aa51172d14", 384)
+MINILM_KEY = f"{MINILM}@53aa51172d14/384"
 """The embedder of a new log where it is installed. Its revision is the beginning of the official weights'
 digest.
 """

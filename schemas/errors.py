@@ -13,15 +13,11 @@ class MemtapeError(Exception):
     programs: the name of the class, as `not_found`.
     """
 
-    code = "error"
-
-    def __init_subclass__(cls) -> None:
-        chars = (f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
-        cls.code = "".join(chars).lstrip("_")
-
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        chars = (f"_{char.lower()}" if char.isupper() else char for char in type(self).__name__)
+        self.code = "".join(chars).lstrip("_")
 
 
 class InvalidEvent(MemtapeError):

@@ -19,7 +19,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
@@ -105,11 +105,11 @@ def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]:
         return table_folders(place.current(), log.partitions)
 
 
-class _Method:
+class _Method(NamedTuple):
     """A verb as a method of the client; its file is loaded when it is called."""
 
-    def __init__(self, method: str, verb: str) -> None:
-        self.method, self.verb = method, verb
+    method: str
+    verb: str
 
     def __get__(self, client: Client | None, owner: type[Client]) -> Any:
         function = _function(self.method, self.verb)

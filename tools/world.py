@@ -22,11 +22,11 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
-from memtape.tools.query.plan import Ids, folded, state_of
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
+    from memtape.tools.query.plan import Ids
     from memtape.tools.query.reading import Reader
     from memtape.tools.query.retrieval import Retriever
 
@@ -54,7 +54,7 @@ class World(Writer):
     @property
     def ids(self) -> Ids:
         """The resolver of ids and of their beginnings."""
-        return Ids(self.log, self.scope, self.is_confined)
+        return query.plan.Ids(self.log, self.scope, self.is_confined)
 
     def read(
         self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
@@ -73,7 +73,8 @@ class World(Writer):
 
     def folded(self, id: str) -> tuple[str, Scope]:
         """Return a whole id and the state of its scope at the end of the log. Raises `NotFound`."""
-        return self.ids.within(id, lambda scope, id: folded(self, scope, id, partial(state_of, self)))
+        state_of = partial(query.plan.state_of, self)
+        return self.ids.within(id, lambda scope, id: query.plan.folded(self, scope, id, state_of))
 
     def wake(self, scope: str) -> None:
         """Append that a sleeping project is active again: searches then read all of its texts.
@@ -112,8 +113,6 @@ MOST_READ = 200
 
 def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
-    from memtape.state.text.normal import normal_text
-
     if not isinstance(log, EmbeddedLog):  # A topic would be read from its beginning.
         return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)
@@ -123,9 +122,13 @@ def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
     if max(len(events), len(ids)) >= MOST_READ:
         return list(texts)
+    if not ids:
+        return []
+    from memtape.state.text.normal import normal_text
+
     said: dict[str, None] = {}
-    for offset in log.known(scope, list(ids)).values() if ids else ():
+    for offset in log.known(scope, list(ids)).values():
         event = event_of(log.read(partition, offset, 1)[0].payload)
         if event is not None and isinstance(event.body, Captured):
             said[normal_text(event.body.text)] = None
-    return [id for id, text in texts.items() if id in ids or (said and normal_text(text) in said)]
+    return [id for id, text in texts.items() if id in ids or normal_text(text) in said]

@@ -80,7 +80,7 @@ class EmbeddedLog(Log):
         self._lock = threading.RLock()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
-            if path != IN_MEMORY:
+            if path != IN_MEMORY and not os.path.exists(path):
                 _make_private(path)
             self._db = sqlite3.connect(
                 path,
@@ -321,8 +321,8 @@ class EmbeddedLog(Log):
         """Return the next offset of a partition. Raises `DamagedLog` where its last slots are hidden."""
         # One statement, so that both are of one moment.
         query = "SELECT (SELECT max(offset) FROM slots WHERE partition = ?),"
-        query += " (SELECT value FROM meta WHERE key = ?)"
-        last, recorded = self._db.execute(query, [partition, _end_key(partition)]).fetchone()
+        query += " (SELECT value FROM meta WHERE key = 'end of ' || ?)"
+        last, recorded = self._db.execute(query, [partition, partition]).fetchone()
         end = 0 if last is None else int(last) + 1
         if recorded is not None and end < int(recorded):
             raise self._damaged(
@@ -332,9 +332,10 @@ class EmbeddedLog(Log):
 
     def _record(self, ends: Mapping[int, int]) -> None:
         """Store the ends of partitions: they reveal a damaged page that hides the last slots."""
-        rows = [(_end_key(partition), str(end)) for partition, end in ends.items()]
         self._db.executemany(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
+            "INSERT INTO meta VALUES ('end of ' || ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            ends.items(),
         )
 
     def _meta(self) -> dict[str, str]:
@@ -427,18 +428,17 @@ class MemoryLog(EmbeddedLog):
 
 
 def _make_private(path: Path) -> None:
-    """Create a log's file, readable by its owner alone, if missing; SQLite gives its mode to further files.
+    """Create a log's file, readable by its owner alone; SQLite gives its mode to further files.
 
     The file is closed before it gets its name: closing a SQLite file ends all locks of the process on it.
     """
     own = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    with suppress(OSError):  # SQLite says why it cannot open the file.
-        if not path.exists():
-            try:
-                os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-                os.link(own, path)
-            finally:
-                own.unlink(missing_ok=True)
+    with suppress(OSError):  # SQLite says why it cannot open the file; another process may be first.
+        try:
+            os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.link(own, path)
+        finally:
+            own.unlink(missing_ok=True)
 
 
 def _files(path: Path) -> tuple[tuple[int, int], ...]:
@@ -451,10 +451,6 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
             continue
         found.append((status.st_dev, status.st_ino))
     return tuple(found)
-
-
-def _end_key(partition: int) -> str:
-    return f"end of {partition}"
 
 
 def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:

@@ -16,11 +16,11 @@ from memtape.schemas.events import Kind, Used
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
+from memtape.tools import query
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.doors.terminal import progress, say, say_all, some
-from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import Asks, Failure, Offer, Output, Share, Tags, Text, Verb, people, rare, said
 from memtape.tools.verbs.lines import capture_notes, decoded
@@ -158,7 +158,7 @@ def use(
     named = tuple(dict.fromkeys(ids))
     if not named:
         raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
-    if recall is not None and not is_whole(recall):
+    if recall is not None and not query.plan.is_whole(recall):
         _, recall = world.ids.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
 
@@ -166,7 +166,7 @@ def use(
         return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
     stands = dict(world.ids.within(id, place) for id in named)
-    scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
+    scope = query.plan.only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
     return UseReceipt(id=receipt.id, ids=named, **msgspec.structs.asdict(receipt.position))

@@ -21,8 +21,8 @@ TEXT_CHARS = 300
 
 def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
     """Yield notes on a capture: the redacted secrets, and whether a tombstone hides the capture."""
-    if told := redacted(counts):
-        yield told
+    if counts:
+        yield redacted(counts)
     if is_hidden:
         yield Step("It is hidden: the same was forgotten. To show it", "restore", id)
 
