@@ -81,9 +81,9 @@ def _method(method: str, verb: Verb) -> str:
     given = ["self", *(f"{field.name}: {_type(verb, field)}" for field in words)]
     given += [f"{field.name}: {_type(verb, field)} = {field.default!r}" for field in rest]
     result = verb.run.__annotations__["return"]
-    details = f"\n\n{textwrap.fill(verb.details, MAX_CHARS - 8)}" if verb.details else ""
+    details = f"\n\n{textwrap.fill(verb.doc.details, MAX_CHARS - 8)}" if verb.doc.details else ""
     told = "\n".join(f"{field.name}: {field.help}" for field in fields if field.help)
-    doc = textwrap.indent(f'"""{verb.summary}{details}\n\n{told}\n"""', "    ")
+    doc = textwrap.indent(f'"""{verb.doc.summary}{details}\n\n{told}\n"""', "    ")
     return f"def {method}({', '.join(given)}) -> {result}:\n{doc}"
 
 

@@ -58,9 +58,9 @@ def test_help_names_few_commands_and_every_command_is_in_a_group_or_there() -> N
 @pytest.mark.parametrize("name", [name for name in VERBS if name != "overview"])
 def test_the_example_of_a_verb_is_a_command_that_is_understood(name: str) -> None:
     verb = VERBS[name]
-    assert verb.summary.endswith(".") and "\n" not in verb.summary
-    assert bool(verb.example) is not bool(verb.mode)
-    for line in filter(None, verb.example.split("\n")):
+    assert verb.doc.summary.endswith(".") and "\n" not in verb.doc.summary
+    assert bool(verb.doc.example) is not bool(verb.mode)
+    for line in filter(None, verb.doc.example.split("\n")):
         told = line.partition("memtape ")[2].removesuffix(')"' if "$(" in line else "")
         words = shlex.split(told.split(" < ")[0].split(" > ")[0])
         command, rest = command_of(words)

@@ -89,7 +89,7 @@ def _method(name: str, verb: Verb) -> str:
     """Return a method made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
-    about = " ".join([verb.summary, *verb.for_programs])
+    about = " ".join([verb.doc.summary, *verb.doc.for_programs])
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
     signature = f"**`{name}({', '.join(shown)}) -> {result}`**"

@@ -138,7 +138,7 @@ def _function(method: str, name: str) -> Any:
         return verb.answer(self, verb.asks(**given))
 
     about = [f"    {it.name}: {it.help}" for it in fields.values()]
-    told = "\n".join([(verb.run.__doc__ or verb.summary).strip(), "", *about])
+    told = "\n".join([(verb.run.__doc__ or "").strip(), "", *about])
     asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", told
     asked.__signature__ = Signature([Parameter("self", kind), *own])  # type: ignore[attr-defined]
     return asked

@@ -96,6 +96,18 @@ ON_DISK = (
 """The commands that need files; the others also work where nothing is kept (profile dev_no_persist)."""
 
 
+class Doc(NamedTuple):
+    """The help of a verb: a sentence or two, commands as an example, a line each, and paragraphs.
+
+    `for_programs` are the paragraphs that are of no use at a terminal.
+    """
+
+    summary: str
+    example: str
+    details: str
+    for_programs: list[str]
+
+
 class Verb(NamedTuple):
     """A verb. `name` is the words of its command, and the option that selects it: `show --why`.
 
@@ -129,7 +141,8 @@ class Verb(NamedTuple):
     @property
     def mode(self) -> str:
         """The option that selects the verb in a command; `-` without words, empty for the main verb."""
-        return self.name[len(self.command) + 1 :]
+        _, dash, option = self.name.partition(" -")
+        return dash.strip() + option
 
     @property
     def in_memory(self) -> bool:
@@ -142,33 +155,14 @@ class Verb(NamedTuple):
         return _asks_of(self.run)
 
     @property
-    def paragraphs(self) -> list[str]:
-        """The paragraphs of the docstring: a summary, an example, more for people, and more for programs."""
-        return cleandoc(self.run.__doc__ or "").split("\n\n")
-
-    @property
-    def summary(self) -> str:
-        """The first sentence or two of its help."""
-        return " ".join(self.paragraphs[0].split())
-
-    @property
-    def example(self) -> str:
-        """Commands, a line each; the command's first verb has those of all that its options select."""
-        return "" if self.mode else dedent(self.paragraphs[1])
-
-    @property
-    def details(self) -> str:
-        """The rest of its help for people."""
-        return "\n\n".join(told for told in self._rest if not told.startswith(FOR_PROGRAMS))
-
-    @property
-    def for_programs(self) -> list[str]:
-        """The paragraphs that are of no use at a terminal."""
-        return [told for told in self._rest if told.startswith(FOR_PROGRAMS)]
-
-    @property
-    def _rest(self) -> list[str]:
-        return [" ".join(told.split()) for told in self.paragraphs[1 if self.mode else 2 :]]
+    def doc(self) -> Doc:
+        """The parts of the docstring. A command's first verb has the examples of all that its options select."""
+        summary, *rest = cleandoc(self.run.__doc__ or "").split("\n\n")
+        example = "" if self.mode else dedent(rest.pop(0))
+        told = [" ".join(paragraph.split()) for paragraph in rest]
+        for_people = (paragraph for paragraph in told if not paragraph.startswith(FOR_PROGRAMS))
+        for_programs = [paragraph for paragraph in told if paragraph.startswith(FOR_PROGRAMS)]
+        return Doc(" ".join(summary.split()), example, "\n\n".join(for_people), for_programs)
 
     def answer(self, world: Any, asked: Asks) -> Any:
         """Do the verb as it is asked."""
@@ -196,7 +190,11 @@ class Failure(NamedTuple):
 
 
 class VerbField(NamedTuple):
-    """A field of a verb's question: type without marks, help, and the marks for doors."""
+    """A field of a verb's question: type without marks, help, and the marks for doors.
+
+    `one` is the name of one value of it: `tag` for `tags`. A field of the command line `is_word`, or has an
+    `option`; one that Python alone has is and has neither.
+    """
 
     name: str
     kind: inspect.Type
@@ -204,16 +202,11 @@ class VerbField(NamedTuple):
     required: bool
     help: str
     extra: dict[str, Any]
-
-    @property
-    def has_many(self) -> bool:
-        """Whether it takes many values."""
-        return isinstance(self.kind, inspect.VarTupleType)
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether it is true or false."""
-        return isinstance(self.kind, inspect.BoolType)
+    has_many: bool
+    is_flag: bool
+    one: str
+    is_word: bool
+    option: str
 
 
 @cache
@@ -229,7 +222,13 @@ def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
         while isinstance(kind, inspect.Metadata):
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
-        found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
+        has_many, is_flag = isinstance(kind, inspect.VarTupleType), isinstance(kind, inspect.BoolType)
+        one = field.name.removesuffix("s") if has_many else field.name
+        is_inside = extra.get("inside", False)
+        is_word = not is_inside and extra.get("argument", field.required and "option" not in extra)
+        option = "" if is_inside or is_word else extra.get("option") or "--" + one.replace("_", "-")
+        own = (field.name, kind, field.default, field.required, help, extra)
+        found.append(VerbField(*own, has_many, is_flag, one, is_word, option))
     return tuple(found)
 
 

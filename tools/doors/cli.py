@@ -172,12 +172,12 @@ def _made(words: str) -> click.Command:
         names = dict.fromkeys(name.partition(" ")[0] for name in inner)
         return Commands(words, tuple(names), help=_help(group.summary, group.details, group.example))
     verbs = [VERBS[each] for each in COMMANDS[words]]
-    first = verbs[0]
+    first, doc = verbs[0], verbs[0].doc
     return click.Command(
         words.rpartition(" ")[2],
         params=parameters_of(verbs),
         callback=lambda **given: _called(verbs, given),
-        help=_help(first.summary, first.details, first.example),
+        help=_help(doc.summary, doc.details, doc.example),
         hidden=words == "overview",
         context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
     )

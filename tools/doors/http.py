@@ -127,8 +127,8 @@ def openapi() -> dict[str, Any]:
         f"{PATH}/{method}": {
             "post": {
                 "operationId": method,
-                "summary": verb.summary,
-                "description": verb.details,
+                "summary": verb.doc.summary,
+                "description": verb.doc.details,
                 "parameters": [{"name": "scope", "in": "query", "schema": {"type": "string"}}],
                 "requestBody": {"content": {MEDIA_TYPE: {"schema": {"$ref": names[method]}}}},
                 "responses": {"200": {"description": "The answer."}, "404": refused, "422": refused},

@@ -38,7 +38,7 @@ def parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
     for verb in verbs:
         options = _options_of(verb)
         if verb.mode.startswith("--") and verb.mode not in options:
-            selects = click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.summary)
+            selects = click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.doc.summary)
             own.setdefault(verb.mode, selects)
         for name, field in options.items():
             own.setdefault(name, _option(name, field, needed=field.required and len(verbs) == 1))
@@ -47,23 +47,13 @@ def parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
 
 
 def _words_of(verb: Verb) -> list[VerbField]:
-    """Return the fields given as words: those that are required and no option, or say so."""
-    given = (it for it in fields_of(verb.asks) if not it.extra.get("inside"))
-    return [it for it in given if it.extra.get("argument", it.required and "option" not in it.extra)]
+    """Return the fields given as words."""
+    return [field for field in fields_of(verb.asks) if field.is_word]
 
 
 def _options_of(verb: Verb) -> dict[str, VerbField]:
     """Return the fields given by options, by the names of the options."""
-    words = {field.name for field in _words_of(verb)}
-    named: dict[str, VerbField] = {}
-    for field in fields_of(verb.asks):
-        if field.name not in words and not field.extra.get("inside"):
-            named[field.extra.get("option") or "--" + _singular(field).replace("_", "-")] = field
-    return named
-
-
-def _singular(field: VerbField) -> str:
-    return field.name.removesuffix("s") if field.has_many else field.name
+    return {field.option: field for field in fields_of(verb.asks) if field.option}
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -137,7 +127,7 @@ def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
 
 def _metavar(field: VerbField) -> str:
     choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
-    return str(field.extra.get("metavar") or choices or _singular(field).upper())
+    return str(field.extra.get("metavar") or choices or field.one.upper())
 
 
 def _option(name: str, field: VerbField, *, needed: bool) -> click.Option:

@@ -71,7 +71,7 @@ class PageQuery(NamedTuple):
         """Return what a verb is asked: fields as given here, and known ones. Raises `MemtapeError`."""
         for field in fields:
             read = self.many if field.has_many else self.is_on if field.is_flag else self.text
-            if value := read(key_of(field)):
+            if value := read(field.one):
                 known[field.name] = value
         try:
             return msgspec.convert(known, verb.asks, strict=False)
@@ -91,11 +91,6 @@ class PageQuery(NamedTuple):
         kept |= changed
         told = {name: value for name, value in kept.items() if value not in ("", [""], None, False)}
         return f".{path or self.path}?{urlencode(told, doseq=True)}"
-
-
-def key_of(field: VerbField) -> str:
-    """Return the name of a verb's field in an address: one value is given at a time."""
-    return field.name.removesuffix("s") if field.has_many else field.name
 
 
 def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> PageQuery:

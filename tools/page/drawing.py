@@ -20,7 +20,7 @@ from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import actions
-from memtape.tools.page.asked import PageMemory, PageQuery, asked_of, key_of
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.views import memory, now, recalls, search, start, timeline, tree, waiting
 from memtape.tools.query.plan import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
@@ -114,7 +114,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "coded": coded,
     "linked": linked,
-    "key": key_of,
     "short": short,
 }
 """The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""

@@ -21,7 +21,7 @@ from memtape.state.views.context import Section
 from memtape.tools.agents.hosts import CONTEXT_TOKENS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.asked import PageQuery, key_of
+from memtape.tools.page.asked import PageQuery
 from memtape.tools.query.as_of import parse_position, time_asked
 from memtape.tools.query.context import HEADINGS
 from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of
@@ -63,7 +63,7 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     verb = VERBS["search"]
     fields = [field for field in fields_of(verb.asks) if field.name in NARROWED]
     shown = {"query": query, "limit": limit, "fields": fields, "answer": None}
-    shown["is_narrowed"] = any(asked.text(key_of(field)) for field in fields)
+    shown["is_narrowed"] = any(asked.text(field.one) for field in fields)
     if not query:
         return shown
     known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.as_of}
