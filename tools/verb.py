@@ -156,7 +156,7 @@ class Verb(NamedTuple):
 
     @property
     def doc(self) -> Doc:
-        """The parts of the docstring. A command's first verb has the examples of all that its options select."""
+        """The parts of the docstring; a command's first verb has the examples of all its options."""
         summary, *rest = cleandoc(self.run.__doc__ or "").split("\n\n")
         example = "" if self.mode else dedent(rest.pop(0))
         told = [" ".join(paragraph.split()) for paragraph in rest]
