@@ -27,7 +27,6 @@ from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, count_window, spend
 from memtape.sinks.home.marks import Outcome as WindowOutcome
-from memtape.sinks.home.pauses import pause
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
@@ -35,6 +34,7 @@ from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.noise import BINARY, OF_HOST
+from memtape.tools.capture.profiles import pause
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
 

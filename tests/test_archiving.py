@@ -19,13 +19,13 @@ from memtape.schemas.events import Archived, Erased, Event, ScopeChanged, Withdr
 from memtape.schemas.rows import ArchiveRow, MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_day, format_time
-from memtape.sinks.home.pauses import pause, resume
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
 from memtape.tools.capture.lines import Line
+from memtape.tools.capture.profiles import pause, resume
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call

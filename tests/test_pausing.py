@@ -22,10 +22,10 @@ from memtape.schemas.times import US_PER_S, parse_time
 from memtape.sinks.home import pauses
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.native_ids import CLAUDE_CODE
+from memtape.tools.capture.profiles import Pause, pauses_of
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

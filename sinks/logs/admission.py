@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from memtape.schemas.codec import encode
+from memtape.schemas.codec import canonical, encode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Configured, Event, Ticked, make_tick, may_write
 from memtape.schemas.private import without_private_parts
@@ -51,7 +51,7 @@ def admit(events: Sequence[Event], partitions: int, held: Collection[tuple[int, 
         if (partition, hour) not in ticked and (partition, hour) not in held:
             ticked[partition, hour] = None
             tick = make_tick(partition, event.sent)
-            admitted.append(Admitted(partition, tick, encode(tick), None))
+            admitted.append(Admitted(partition, tick, canonical(tick), None))
         admitted.append(Admitted(partition, event, payload, place))
     return admitted
 

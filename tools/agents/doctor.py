@@ -28,14 +28,13 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import pauses_of
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
 from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
-from memtape.tools.capture.profiles import keeps_nothing, profile_of, silence_by
+from memtape.tools.capture.profiles import keeps_nothing, pauses_of, profile_of, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.query.telling import held

@@ -23,7 +23,6 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
-from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.spool import Spool
@@ -33,6 +32,7 @@ from memtape.state.consolidation.clusters import gate
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.views.health import Health, HealthState, health, worst
 from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
+from memtape.tools.capture.profiles import Pause, pauses_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import EmbedderState, embedder_state
 from memtape.tools.keep.log_settings import states_on

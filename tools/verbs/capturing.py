@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -22,8 +22,22 @@ from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.doors.terminal import progress, say, say_all, some
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
-from memtape.tools.verb import Asks, Failure, Offer, Output, Share, Tags, Text, Verb, people, rare, said
-from memtape.tools.verbs.lines import capture_notes, decoded
+from memtape.tools.verb import (
+    Asks,
+    Failure,
+    Lines,
+    Offer,
+    Output,
+    Share,
+    Step,
+    Tags,
+    Text,
+    Verb,
+    people,
+    rare,
+    said,
+)
+from memtape.tools.verbs.lines import decoded
 from memtape.tools.world import World
 
 MAX_DOCUMENT_CHARS = 1024 * 1024
@@ -211,6 +225,14 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     yield from capture_notes(done.hidden, done.id, done.redacted)
     if done.spooled:
         say(AWAY, err=True)
+
+
+def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
+    """Yield notes on a capture: the redacted secrets, and whether a tombstone hides the capture."""
+    if counts:
+        yield redacted(counts)
+    if is_hidden:
+        yield Step("It is hidden: the same was forgotten. To show it", "restore", id)
 
 
 def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: int | None) -> Output:

@@ -47,7 +47,8 @@ from memtape.tools.verb import (
     rare,
     said,
 )
-from memtape.tools.verbs.lines import capture_notes, say_lag
+from memtape.tools.verbs.capturing import capture_notes
+from memtape.tools.verbs.lines import say_lag
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import MemoryRow, TurnRow

@@ -1,30 +1,20 @@
-"""Lines that several verbs show: the latest texts, lists, the ids of a decision, and hints."""
+"""Lines that several verbs show: the latest texts, and hints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.telling import redacted
-from memtape.tools.verb import Lines, Step
 
 if TYPE_CHECKING:
     from memtape.tools.query.results import Result
     from memtape.tools.world import World
 
 TEXT_CHARS = 300
-
-
-def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
-    """Yield notes on a capture: the redacted secrets, and whether a tombstone hides the capture."""
-    if counts:
-        yield redacted(counts)
-    if is_hidden:
-        yield Step("It is hidden: the same was forgotten. To show it", "restore", id)
 
 
 def decoded(data: bytes) -> str:

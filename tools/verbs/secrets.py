@@ -15,10 +15,9 @@ from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import US_PER_S
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import Pause, pauses_of
-from memtape.sinks.home.pauses import pause as pause_home
-from memtape.sinks.home.pauses import resume as resume_home
-from memtape.tools.capture.profiles import silence_by
+from memtape.tools.capture.profiles import Pause, pauses_of, silence_by
+from memtape.tools.capture.profiles import pause as pause_home
+from memtape.tools.capture.profiles import resume as resume_home
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.known import (
     KnownSecret,
