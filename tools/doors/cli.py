@@ -1,7 +1,7 @@
 """The command line: the command `memtape`, its groups and its commands, made from the table of verbs.
 
-An error is one sentence, the next step and exit code 1, or 2 for a wrong use. `options` makes the parameters
-of a command. `overview` is the only verb named here.
+The types, help and choices of options and words follow from the fields of what the verbs ask. `overview` is
+the only verb named here.
 """
 
 from __future__ import annotations
@@ -9,37 +9,76 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
+from click.core import ParameterSource
 from click.exceptions import NoArgsIsHelpError
+from click.shell_completion import CompletionItem
+from msgspec import inspect
 
 from memtape import __version__
-from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
-from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.visible import visible
-from memtape.sinks.home.counts import note
-from memtape.sinks.home.folders import default_home
-from memtape.tools.capture.profiles import keeps_nothing, profile_of
+from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
+from memtape.schemas.visible import one_line, visible
+from memtape.sinks.home.folders import HOME_VARIABLE, default_home
+from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
-from memtape.tools.doors.options import Given, asked_of, chosen, parameters_of, profile_option
-from memtape.tools.doors.terminal import folding_shown, is_asked, is_json, phases, print_json, say
+from memtape.tools.doors.terminal import explained, folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
-from memtape.tools.verb import Failure, Verb, document
+from memtape.tools.verb import Failure, Verb, VerbField, document, fields_of
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
+COMPLETED = 50
+"""So many latest ids are offered to a shell."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-DISK_HINT = (
-    "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
-    "is in force. What was acknowledged stands on the log."
+Given = Mapping[str, Any]
+"""What the command line gives, by the names of parameters."""
+
+
+def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
+    """Set the profile of this process and its children until the end of the command."""
+    if name is None:
+        return
+    before = os.environ.get(PROFILE_VARIABLE)
+    os.environ[PROFILE_VARIABLE] = name or " "  # No name at all is a mistake as well, and not the default.
+
+    def end() -> None:
+        os.environ.pop(PROFILE_VARIABLE)
+        if before is not None:
+            os.environ[PROFILE_VARIABLE] = before
+
+    ctx.call_on_close(end)
+
+
+PROFILE = click.Option(
+    ["--profile"],
+    expose_value=False,
+    callback=_have_profile,
+    metavar="NAME",
+    help="How it is remembered: prod, dev_standard, dev_memory_test or dev_no_persist.",
 )
-_RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
-"""Where in their own code libraries say that something failed."""
+HOME = click.Option(
+    ["--home"],
+    type=click.Path(file_okay=False),
+    envvar=HOME_VARIABLE,
+    show_envvar=True,
+    help="The data folder, by default the user's own.",
+)
+COMMON = [HOME, click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document."), PROFILE]
+"""The options of all commands."""
+SPEAKER = [
+    click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
+    click.Option(["--actor"], help="The speaker's name, by default the user's."),
+    click.Option(["--origin"], type=click.Choice(get_args(Origin)), help="user at a terminal, else agent."),
+    click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
+]
+"""The options of commands of a project."""
 
 
 def _called(verbs: Sequence[Verb], given: Given) -> None:
@@ -47,12 +86,12 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
     named = given.get("home")
     home = Path(named) if named is not None else default_home()
     with explained(home):
-        verb = chosen(verbs, given)
+        verb = _chosen(verbs, given)
         profile = None if verb.is_tolerant else profile_of(home)  # Raises for an unknown name.
         if profile is not None and not (profile.keeps or verb.in_memory):
             told = f"works on files that stay, and profile {profile.name} keeps none. Nothing was done."
             raise MemtapeError(f"`memtape {verb.command}` {told}", "Name another profile by --profile.")
-        asked = asked_of(verb, verbs, given)
+        asked = _asked_of(verb, verbs, given)
         _done(verb, asked, given, home)
 
 
@@ -92,32 +131,6 @@ def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
     elif answer is not None:
         print_json(document(verb, answer.document if failed else answer))
     if failed:
-        sys.exit(1)
-
-
-@contextmanager
-def explained(home: Path) -> Iterator[None]:
-    """Print errors of Memtape or the system as one sentence and the next step; exit with 1, for wrong use 2.
-
-    The error is counted in the home if the home exists and the profile keeps anything.
-    """
-    try:
-        yield
-    except BrokenPipeError:  # Whoever read our output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except InvalidUse as error:
-        raise click.UsageError(f"{error} {error.hint}".rstrip()) from None
-    except (MemtapeError, OSError) as error:
-        hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
-        told = _RUST_LINE.sub("", str(error))
-        if home.is_dir() and not keeps_nothing(home):
-            note(home, [("error", "cli", "", 1)])
-        if is_json():
-            waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
-            code = error.code if isinstance(error, MemtapeError) else "system"
-            print_json({"error": told, "hint": hint, "code": code} | waiting)
-        say(f"Error: {told}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 
 
@@ -175,12 +188,182 @@ def _made(words: str) -> click.Command:
     first, doc = verbs[0], verbs[0].doc
     return click.Command(
         words.rpartition(" ")[2],
-        params=parameters_of(verbs),
+        params=_parameters_of(verbs),
         callback=lambda **given: _called(verbs, given),
         help=_help(doc.summary, doc.details, doc.example),
         hidden=words == "overview",
         context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
     )
+
+
+def _parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
+    """Return the words and options of a command of one verb, or of several that its options select."""
+    own: dict[str, click.Option] = {}
+    for verb in verbs:
+        options = _options_of(verb)
+        if verb.mode.startswith("--") and verb.mode not in options:
+            selects = click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.doc.summary)
+            own.setdefault(verb.mode, selects)
+        for name, field in options.items():
+            own.setdefault(name, _option(name, field, needed=field.required and len(verbs) == 1))
+    of_all = [*(SPEAKER if verbs[0].at == "project" else []), *COMMON]
+    common = [option for option in of_all if option.opts[0] not in own]
+    return [*_words_parameter(verbs), *own.values(), *common]
+
+
+def _words_of(verb: Verb) -> list[VerbField]:
+    """Return the fields given as words."""
+    return [field for field in fields_of(verb.asks) if field.is_word]
+
+
+def _options_of(verb: Verb) -> dict[str, VerbField]:
+    """Return the fields given by options, by the names of the options."""
+    return {field.option: field for field in fields_of(verb.asks) if field.option}
+
+
+def _key(option: str) -> str:
+    """Return the name under which click gives an option's value."""
+    return "given_" + option.lstrip("-").replace("-", "_")
+
+
+def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
+    """Return the parameter of a command's words, named as those of its first verb; none without words."""
+    named = [_words_of(verb) for verb in verbs]
+    longest = max(named, key=len)
+    if not longest:
+        return []
+    told = []
+    for place in range(len(longest)):
+        here = [fields[place] for fields in named if len(fields) > place]
+        needed = len(here) == len(named) and all(field.required for field in here)
+        names = dict.fromkeys(map(_metavar, here))
+        told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
+        if any(field.has_many for field in here):
+            told[-1] += "..."
+    kind = _values(longest[0].kind, longest[0].extra)  # A shell completes files and choices, else latest ids.
+    completes = kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
+    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
+
+
+def _metavar(field: VerbField) -> str:
+    choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
+    return str(field.extra.get("metavar") or choices or field.one.upper())
+
+
+def _option(name: str, field: VerbField, *, needed: bool) -> click.Option:
+    """Return the option of a field; one with many values may be repeated."""
+    key, hidden = _key(name), field.extra.get("hidden", False)
+    if field.is_flag:
+        both = f"{name}/--no-{name[2:]}" if field.default is True else name
+        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
+    default = None if field.required else field.default
+    return click.Option(
+        [name, key],
+        multiple=field.has_many,
+        default=default,
+        required=needed,
+        show_default=default not in (None, (), "", 0),
+        type=_values(field.kind, field.extra),
+        help=f"{field.help} May be repeated." if field.has_many else field.help,
+        hidden=hidden,
+        envvar=field.extra.get("envvar"),
+        metavar=field.extra.get("metavar"),
+    )
+
+
+def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
+    """Return the click type of a field's values."""
+    if "choices" in extra:
+        return click.Choice(extra["choices"])
+    if "path" in extra:
+        return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
+    match kind:
+        case inspect.Metadata(type=inner) | inspect.VarTupleType(item_type=inner):
+            return _values(inner, extra)
+        case inspect.UnionType(types=types):
+            return _values(next(inner for inner in types if not isinstance(inner, inspect.NoneType)), extra)
+        case inspect.IntType(ge=None, le=None):
+            return int
+        case inspect.IntType(ge=low, le=high):
+            return click.IntRange(low, high)
+        case inspect.FloatType(ge=low, le=high):
+            return click.FloatRange(low, high)
+        case _:
+            return str
+
+
+def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the latest memories' ids that begin so, for the completion of a shell; make no home."""
+    home, scope = Path(ctx.params.get("home") or default_home()), ctx.params.get("scope")
+    if not home.is_dir():
+        return []
+    with suppress(MemtapeError, OSError), Client(home, scope=scope, wakes=False) as client:
+        found: Iterable[Any] = client.recent(COMPLETED)
+        if ctx.command.name == "restore":
+            found = client.hidden(COMPLETED)
+        elif ctx.command.name == "archive" and ctx.params.get(_key("--undo")):
+            found = client.archived(COMPLETED).archived
+        return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
+    return []
+
+
+def _is_given(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(_key(option))
+    return source in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+
+
+def _chosen(verbs: Sequence[Verb], given: Given) -> Verb:
+    """Return the verb of the given option, by default the main verb, or the verb without words."""
+    selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
+    # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
+    taken = [it for it in selected for other in selected if other is not it and it.mode in _options_of(other)]
+    selected = [it for it in selected if it not in taken]
+    if len(selected) > 1:
+        raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
+    if selected:
+        return selected[0]
+    by_mode = {verb.mode: verb for verb in verbs}
+    main, bare = by_mode.get(""), by_mode.get("-")
+    found = bare if main is None or (bare is not None and not given.get("words")) else main
+    if found is None:
+        raise click.UsageError(f"Give one of {_listed(list(by_mode))}.")
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
+    """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
+    own, words, values = _options_of(verb), list(given.get("words", ())), dict[str, Any]()
+    for option in sorted({option for other in verbs for option in _options_of(other)}):
+        if option not in own and option != verb.mode and _is_given(option):
+            takers = [other.mode or "words" for other in verbs if option in _options_of(other)]
+            if verb.mode.startswith("--"):
+                raise click.UsageError(f"{option} does not go with {verb.mode}.")
+            raise click.UsageError(f"{option} goes with {_listed(takers)}.")
+    with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
+    for place, field in enumerate(_words_of(verb)):
+        if field.has_many:
+            values[field.name], words = tuple(words), []
+        elif words:
+            kind = _values(field.kind, field.extra)
+            argument = click.Argument([field.name], type=kind, metavar=_metavar(field))
+            values[field.name] = argument.type_cast_value(click.get_current_context(), words.pop(0))
+        if field.required and values.get(field.name, ()) == ():
+            needs = [it.mode for it in verbs if any(it.required for it in _words_of(it)[place : place + 1])]
+            others = [it.mode for it in verbs if not verb.mode and it.mode and it.mode not in needs]
+            instead = f"; without it, {'one of ' * (len(others) > 1)}{_listed(others)}" if others else ""
+            raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
+    if words:
+        told = f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)}){with_option}"
+        takers = [it.mode for it in verbs if verb.mode == "-" and _words_of(it)]
+        raise click.UsageError(told + (f"; they go with one of {_listed(takers)}." if takers else "."))
+    values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
+    if missing := [option for option, field in own.items() if field.required and field.name not in values]:
+        raise click.UsageError(f"Missing option '{missing[0]}'.")
+    return verb.asks(**values)
 
 
 def _help(summary: str, details: str, example: str) -> str:
@@ -209,7 +392,7 @@ main = Commands(
     ),
     invoke_without_command=True,
     callback=click.pass_context(_overview),
-    params=[profile_option()],
+    params=[PROFILE],
 )
 main.titles = TITLES
 click.version_option(__version__, prog_name="memtape")(main)

@@ -1,16 +1,23 @@
-"""What commands print on a terminal and ask there: text, JSON, bars, questions, and events of operation."""
+"""What commands print on a terminal and ask there: text, JSON, errors, bars, questions, and events of
+operation."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
+from memtape.schemas.patterns import lazy
 from memtape.schemas.visible import visible, visible_json
+from memtape.sinks.home.counts import note
+from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.verb import encoded
 
@@ -18,6 +25,12 @@ ListedT = TypeVar("ListedT")
 
 LEAST_RATED_S = 0.5
 """A shorter duration gives no rate."""
+DISK_HINT = (
+    "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
+    "is in force. What was acknowledged stands on the log."
+)
+_RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
+"""Where in their own code libraries say that something failed."""
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -51,6 +64,32 @@ def printed_json(value: Any, *, indent: bool = True) -> bool:
     if is_json():
         print_json(value, indent=indent)
     return is_json()
+
+
+@contextmanager
+def explained(home: Path) -> Iterator[None]:
+    """Print errors of Memtape or the system as one sentence and the next step; exit with 1, for wrong use 2.
+
+    The error is counted in the home if the home exists and the profile keeps anything.
+    """
+    try:
+        yield
+    except BrokenPipeError:  # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except InvalidUse as error:
+        raise click.UsageError(f"{error} {error.hint}".rstrip()) from None
+    except (MemtapeError, OSError) as error:
+        hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
+        told = _RUST_LINE.sub("", str(error))
+        if home.is_dir() and not keeps_nothing(home):
+            note(home, [("error", "cli", "", 1)])
+        if is_json():
+            waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
+            code = error.code if isinstance(error, MemtapeError) else "system"
+            print_json({"error": told, "hint": hint, "code": code} | waiting)
+        say(f"Error: {told}" + (f"\n{hint}" if hint else ""), err=True)
+        sys.exit(1)
 
 
 def some(
