@@ -19,13 +19,12 @@ from test_hooks import connected as connected  # A fixture.
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.times import US_PER_S, parse_time
-from memtape.sinks.home import pauses
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.native_ids import CLAUDE_CODE
-from memtape.tools.capture.profiles import Pause, pauses_of
+from memtape.tools.capture.profiles import PAUSES_NAME, Pause, pause, pauses_of, resume
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -53,7 +52,7 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
     with Client(home, folder=project, origin="user", session="before") as client:
         client.capture("The staging kayak listens on port 5433.")
         client.project()
-        pauses.pause(home, client.scope, now_us(), None)
+        pause(home, client.scope, now_us(), None)
     before = events_of(home, project)
     start = patient(home, host, told(project, "SessionStart", source="startup"))
     for said in (b"5433", b"Memory is paused for project:", b"memtape agents resume"):
@@ -67,7 +66,7 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
         assert b"port 5433" in patient(home, host, asked)
         assert b"Memory is paused" in patient(home, host, told(project, "SessionStart", source="startup"))
     assert events_of(home, project) == before
-    assert pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
+    assert resume(home, scope_of_folder(project, Home(home)), now_us())
 
 
 def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
@@ -111,11 +110,11 @@ def test_an_import_and_a_watcher_take_nothing_while_all_is_paused(home: Path, pr
 def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Path) -> None:
     path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"), ("s-1", 9, "after"))
     ended = told(project, "SessionEnd", transcript_path=str(path), reason="other")
-    pauses.pause(home, None, second_us(4), None)
+    pause(home, None, second_us(4), None)
     hook(home, "claude", ended, "--alone")
     hook(home, "claude", told(project, "PreCompact", transcript_path=str(path), trigger="auto"))
     assert not events_of(home, project) and not HomeCounts(home).tally(FLUSHES) and not latest_errors(home, 5)
-    pauses.resume(home, None, second_us(6))
+    resume(home, None, second_us(6))
     hook(home, "claude", ended, "--alone")
     assert texts(home, project) == ["before", "after"]
     (home / "imports.json").unlink()
@@ -160,33 +159,33 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
 
 
 def test_a_pause_ends_by_itself_and_a_clock_that_is_set_back_ends_none(home: Path) -> None:
-    pauses.pause(home, None, 1_000, 2_000)
+    pause(home, None, 1_000, 2_000)
     kept = pauses_of(home)
     assert kept.now("project:a", 1_999) and not kept.now("project:a", 2_000)
     assert kept.now("project:a", 5)  # The clock went back behind the pause's begin.
-    assert not pauses.resume(home, None, 3_000)  # It has ended already.
-    pauses.pause(home, None, 5_000, None)
-    assert pauses.resume(home, None, 4_000) and pauses_of(home).pauses[-1] == Pause(None, 5_000, 5_000)
+    assert not resume(home, None, 3_000)  # It has ended already.
+    pause(home, None, 5_000, None)
+    assert resume(home, None, 4_000) and pauses_of(home).pauses[-1] == Pause(None, 5_000, 5_000)
     with Client(home, scope="project:a") as client:
         client.capture("x")
 
 
 def test_a_damaged_file_of_pauses_stores_nothing_and_says_so(home: Path, project: Path) -> None:
     for data in (b"", b"{", b'{"pauses": [{"scope": 1}]}', b"\xff\xfe", b'{"other": 1}'):
-        (home / pauses.PAUSES_NAME).write_bytes(data)
+        (home / PAUSES_NAME).write_bytes(data)
         with Client(home, scope="project:a") as client, pytest.raises(MemtapeError, match="is damaged"):
             client.capture("x")
         assert "is damaged" in run(home, "agents", "resume").output
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?"))
     assert not events_of(home, project)
-    (home / pauses.PAUSES_NAME).unlink()
+    (home / PAUSES_NAME).unlink()
     assert run(home, "agents", "pause").exit_code == 0
 
 
 def test_many_who_pause_at_once_lose_nothing(home: Path) -> None:
     def work(number: int) -> None:
         for turn in range(5):
-            pauses.pause(home, f"project:p{number}", 1_000 + turn, None)
+            pause(home, f"project:p{number}", 1_000 + turn, None)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
@@ -211,11 +210,11 @@ def test_a_time_is_covered_where_a_pause_lasted_then(
         if now % 3 == 0 and now // 3 < len(steps):
             word, scope, length = steps[now // 3]
             if word == "pause":
-                pauses.pause(home, scope, now, None if length is None else now + length)
+                pause(home, scope, now, None if length is None else now + length)
                 lasts[scope] = None if length is None else now + length
             else:
                 had = scope in lasts and (lasts[scope] is None or now < (lasts[scope] or 0))
-                assert pauses.resume(home, scope, now) is had
+                assert resume(home, scope, now) is had
                 lasts.pop(scope, None)
         if now == at:
             lasting = {scope for scope, until in lasts.items() if until is None or now < until}
