@@ -22,6 +22,8 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
 
 MAX_TEXT_BYTES = 64 * 1024
+MAX_LABEL_CHARS = 4_096
+"""No field of an event but its text is longer."""
 MAX_TAGS = 64
 MAX_IDS = 10_000
 MAX_DIMENSIONS = 8_192
@@ -54,7 +56,7 @@ Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Tag = Annotated[str, Meta(min_length=1, max_length=128)]
-Label = Annotated[str, Meta(min_length=1, max_length=4_096)]
+Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL_CHARS)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
@@ -71,7 +73,7 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Media(_Body, frozen=True):
     """A picture or file that came with a text; its bytes are never on the log."""
 
-    caption: Annotated[str, Meta(max_length=4_096)] | None
+    caption: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
     kind: Literal["image", "audio", "video", "file"]
     uri: Label | None
 
@@ -170,14 +172,14 @@ class Forgotten(_Body, frozen=True):
     """A tombstone on captured ids. Of long-term kinds it also bans the same normalised texts in the scope."""
 
     ids: Ids
-    reason: Annotated[str, Meta(max_length=4_096)] | None
+    reason: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
 
 
 class Restored(_Body, frozen=True):
     """The end of every tombstone on these captured ids and on their normalised texts."""
 
     ids: Ids
-    reason: Annotated[str, Meta(max_length=4_096)] | None
+    reason: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
 
 
 class Erased(_Body, frozen=True):
@@ -289,7 +291,7 @@ class Edited(_Body, frozen=True):
     refs: Annotated[tuple[Label, ...], Meta(max_length=256)] | None
     rest: Annotated[str, Meta(max_length=MAX_TEXT_BYTES)] | None
     slug: Slug | None
-    summary: Annotated[str, Meta(max_length=4_096)] | None
+    summary: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
     title: Annotated[str, Meta(max_length=400)] | None
 
 
@@ -306,7 +308,7 @@ class Settled(_Body, frozen=True):
 
     ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=2)]
     keep: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=2)]
-    note: Annotated[str, Meta(max_length=4_096)] | None
+    note: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
 
 
 class Withdrawn(_Body, frozen=True):
@@ -329,7 +331,7 @@ class Archived(_Body, frozen=True):
 
     ids: Ids
     on: bool
-    reason: Annotated[str, Meta(max_length=4_096)] | None
+    reason: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
 
 
 class ScopeChanged(_Body, frozen=True):

@@ -32,9 +32,9 @@ from memtape.sinks.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.noise import BINARY, OF_HOST
 from memtape.tools.capture.profiles import pause
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
 

@@ -24,9 +24,8 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import pause, resume
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan

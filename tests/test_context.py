@@ -27,8 +27,7 @@ from memtape.state.text.reading import read
 from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.keep.erasing import plan
 from memtape.tools.query import context
 from memtape.tools.query.context import FORMS, _form

@@ -23,8 +23,7 @@ from memtape.schemas.events import Event, Origin
 from memtape.state.text.polarity import corrected, correction_of, corrections_in
 from memtape.state.text.reading import read
 from memtape.tools.agents import hooks
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 

@@ -249,7 +249,7 @@ CAPTURER = """
 import os, sys
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.client import Client
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 try:
     with Client(sys.argv[1], scope="project:a", actor="Ada") as client:
         for number in range(int(sys.argv[2])):

@@ -18,8 +18,7 @@ from memtape.state.ranking.yielding import below
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.questions import only_asks
 from memtape.state.text.reading import read
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 
 AT = 1_700_000_000_000_000

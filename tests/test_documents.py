@@ -18,7 +18,7 @@ from memtape.schemas.events import Captured, Erased, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
 from memtape.tools.capture.documents import MAX_OVERLAP_CHARS, MAX_PART_CHARS, cuts, parts_of, text_of
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.query.inspection import joined
 

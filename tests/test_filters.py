@@ -34,7 +34,7 @@ from memtape.schemas.times import HOUR_US, parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call

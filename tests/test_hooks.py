@@ -32,11 +32,10 @@ from memtape.tools.agents.afterwards import latest
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS
 from memtape.tools.capture import injected
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer

@@ -27,10 +27,10 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.logs.embedded import MemoryLog
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import GEMINI, HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.importing import documents, exports, reading

@@ -31,7 +31,7 @@ from memtape.sinks.logs.known_ids import KnownIds
 from memtape.sinks.logs.opening import LOG_VARIABLE, open_log
 from memtape.sinks.logs.spool import Spool
 from memtape.tools.agents import hooks
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.importing import batches

@@ -30,8 +30,8 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import INSTRUCTIONS, listen, make_server, token_of
-from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
+from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.doors.markdown import MAX_ANSWER_BYTES, bounded, sentence
 from memtape.tools.doors.mcp import call, every_tool, schema_of

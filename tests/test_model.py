@@ -48,7 +48,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.subjects import lifecycle
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.owner import Owner, rebuild_as_owner

@@ -17,7 +17,7 @@ from memtape.schemas.rows import Provenance
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
 from memtape.tools.agents.offering import MOST, offered
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 
 HEAD = "From this project's memory"

@@ -17,8 +17,7 @@ from soaked import soaked
 from tables import table
 
 from memtape.schemas.times import DAY_US
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 from memtape.tools.page.drawing import VIEWS
 

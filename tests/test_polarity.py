@@ -25,8 +25,8 @@ from memtape.state.text.polarity import corrections_in, polarity
 from memtape.state.text.reading import Reading, read
 from memtape.state.text.statements import statements
 from memtape.tools.agents import hooks
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 

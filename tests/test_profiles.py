@@ -34,8 +34,8 @@ from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call, every_tool, schema_of

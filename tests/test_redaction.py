@@ -38,7 +38,6 @@ from memtape.state.text.replacements import replaces
 from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import PROMPT_CHARS
-from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
@@ -51,6 +50,7 @@ from memtape.tools.capture.secrets.rules import (
     regex_of,
     rules,
 )
+from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.importing.finding import named_files

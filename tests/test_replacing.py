@@ -16,7 +16,7 @@ from tables import table
 
 from memtape.state.text import replacements
 from memtape.state.text.replacements import replaces
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 
 DATA = Path(__file__).parent / "data"

@@ -23,7 +23,7 @@ from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.query.ordering import SOURCE_OF, answered, source_of

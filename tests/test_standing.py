@@ -25,7 +25,7 @@ from memtape.state.text.categories import FRESH_DAYS, category_of, is_stale
 from memtape.state.text.reading import read
 from memtape.state.views.rows import memory_row
 from memtape.tools.agents.offering import offered
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 

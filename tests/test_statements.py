@@ -35,7 +35,7 @@ from memtape.state.text.opposites import oppose
 from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors import cli
 from memtape.tools.keep.erasing import plan

@@ -31,7 +31,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.views.health import LAGGING_S, health
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.keep import erasing

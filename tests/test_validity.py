@@ -21,7 +21,7 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import memory_row
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 

@@ -38,8 +38,8 @@ from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
 from memtape.tools.agents.sessions import latest_of
 from memtape.tools.agents.turn import HookOffer
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.keep import wire
 from memtape.tools.keep.wire import Announced, connected, hand_over, read_line

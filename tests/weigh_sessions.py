@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from bench import scale
 
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 

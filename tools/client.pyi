@@ -26,7 +26,9 @@ from memtape.sinks.tables import TableFolder
 from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
-from memtape.tools.capture.writing import WriterOptions
+from memtape.tools.capture.writing import (
+    WriterOptions,
+)
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState, Refolded

@@ -26,7 +26,7 @@ from tables import table
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 
 SCOPE = "project:counterfacts"

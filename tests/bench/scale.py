@@ -30,8 +30,8 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.variables import HOOKS_ALONE, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 from memtape.tools.recalling import offer

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`
 from bench.replacing import Case
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.query.results import Result
 

@@ -23,9 +23,8 @@ from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
 from memtape.tools.agents.sessions import latest_of, start_of
 from memtape.tools.agents.turn import NICENESS, HookCall
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
-from memtape.tools.capture.writing import Receipt
+from memtape.tools.capture.writing import Line, Receipt
 from memtape.tools.client import Client
 
 if TYPE_CHECKING:

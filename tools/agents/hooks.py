@@ -26,11 +26,10 @@ from memtape.tools.agents.hosts import HOSTS, placed, read
 from memtape.tools.agents.sessions import latest_of, start_of
 from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, HookOffer, in_form
 from memtape.tools.capture import native_ids
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, HEARD, OPENCODE, Role, heard, of_hook
 from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
-from memtape.tools.capture.writing import default_actor, now_us
+from memtape.tools.capture.writing import Line, default_actor, now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.wire import LARGE_BYTES, MAX_INPUT_BYTES, Announced
 

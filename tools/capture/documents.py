@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from memtape.schemas.events import Captured, Part
+from memtape.schemas.events import MAX_LABEL_CHARS, Captured, Part
 from memtape.schemas.places import Place, part_id
-from memtape.tools.capture.lines import MAX_LABEL_CHARS
 
 MAX_PART_CHARS = 1_000
 """The most characters of a part with its titles: about as many as a small embedder reads of a text."""

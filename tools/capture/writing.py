@@ -14,15 +14,19 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypedDict
 
+import msgspec
 import uuid_utils
+from msgspec import Meta
 from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_IDS,
+    MAX_LABEL_CHARS,
+    MAX_TAGS,
     MAX_TEXT_BYTES,
     PEOPLE,
     UNKNOWN,
@@ -35,6 +39,7 @@ from memtape.schemas.events import (
     Origin,
     Restored,
     Withdrawn,
+    check_text_size,
     make_event,
 )
 from memtape.schemas.ids import derived_id
@@ -46,7 +51,6 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.lines import Line, check_size
 from memtape.tools.capture.native_ids import DOCUMENT
 from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
@@ -56,11 +60,46 @@ if TYPE_CHECKING:
 
     from memtape.tools.capture.secrets.redaction import Redactor
 
+_LABELS = ("actor", "session", "source", "path", "branch")
 PAGE_PARTS = 250
 Said = Mapping[str, Collection[str]]
 """Ids of texts by scope: for each text the id of it whole and of its first part."""
 Erased = dict[str, dict[str, None]]
 """The erased ids of each scope that was asked for, so that many lines look them up once."""
+
+
+class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A picture or file that came with the text, its kind as in `schemas.events.Media`."""
+
+    kind: Literal["image", "audio", "video", "file"] = "image"
+    caption: str | None = None
+    uri: str | None = None
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One capture in a caller's form. Missing fields come from the command or the client.
+
+    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and native id:
+    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for
+    one event is kept as a document, and of a turn only its beginning and end are kept (`noise`); a document
+    is cut into parts (`documents`).
+    """
+
+    text: str
+    kind: Kind | None = None
+    tags: tuple[str, ...] = ()
+    at: int | str | None = None
+    actor: str | None = None
+    origin: Origin | None = None
+    session: str | None = None
+    scope: str | None = None
+    source: str | None = None
+    native_id: str | None = None
+    branch: str | None = None
+    path: str | None = None
+    importance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    media: tuple[MediaLine, ...] = ()
+    split: bool = False
 
 
 class Receipt(NamedTuple):
@@ -316,6 +355,41 @@ def _parts_of(said: Captured, scope: str, line: Line) -> list[tuple[str, Capture
 
         return parts_of(said, scope, of_document) or [(id, said)]
     return [(id, said)]
+
+
+def parse_line(data: bytes) -> Line:
+    """Decode one JSON line. Raises `InvalidEvent` with a sentence about the mistake."""
+    try:
+        return msgspec.json.decode(data, type=Line)
+    except msgspec.MsgspecError as error:
+        raise InvalidEvent("invalid", f"Not a capture: {error}.") from None
+    except (UnicodeError, RecursionError) as error:
+        raise InvalidEvent("invalid", f"Not a capture: {type(error).__name__}.") from None
+
+
+def check_size(line: Line) -> None:
+    """Raise `InvalidEvent` for text too long for any event, before it is read to its end.
+
+    A text that is cut into parts may be of any length. Everything else is checked again in its form on the
+    log.
+    """
+    if line.kind != "document" and not line.split:
+        check_text_size("text", line.text)
+    if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
+        raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
+    for media in line.media:
+        check_label("media", media.caption)
+        check_label("media", media.uri)
+    for field in _LABELS:
+        check_label(field, getattr(line, field))
+    check_label("tags", max(line.tags, key=len, default=None))
+
+
+def check_label(field: str, text: str | None) -> None:
+    """Raise `InvalidEvent` for a text that is longer than any name, path or reason of an event."""
+    if text and len(text) > MAX_LABEL_CHARS:
+        message = f"The {field} has {len(text):,} characters; at most {MAX_LABEL_CHARS:,} go into an event."
+        raise InvalidEvent("oversized", message, f"$.body.{field}")
 
 
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:

@@ -17,13 +17,12 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import SPOOLED
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.profiles import Pauses, pauses_of
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import Line, Writer, now_us
 from memtape.tools.importing.finding import began_in, folder_of
 from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped
 

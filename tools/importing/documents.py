@@ -18,8 +18,8 @@ from typing import Any
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, versioned
+from memtape.tools.capture.writing import MediaLine
 from memtape.tools.importing.records import (
     EMPTY,
     INJECTED,

@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role
+from memtape.tools.capture.writing import MediaLine
 from memtape.tools.importing import records
 from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import take_gemini

@@ -16,8 +16,8 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, heard, versioned
+from memtape.tools.capture.writing import Line
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor

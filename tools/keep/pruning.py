@@ -18,9 +18,8 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_time
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.profiles import check_kept
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, check_label
 from memtape.tools.keep.states import state_at
 
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)

@@ -31,8 +31,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.states import state_at
 

@@ -27,10 +27,9 @@ from memtape.sinks.vault import Vault
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.profiles import silence_of
-from memtape.tools.capture.writing import now_us, withdraw, withdrawn_and_shown
+from memtape.tools.capture.writing import Line, now_us, withdraw, withdrawn_and_shown
 from memtape.tools.keep.edited_files import EditedFiles
 
 DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"

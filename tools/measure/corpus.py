@@ -23,8 +23,7 @@ from memtape.schemas.events import MAX_AT_LEAD_US
 from memtape.schemas.scopes import PROJECT_PREFIX, slug
 from memtape.schemas.times import US_PER_S, format_time
 from memtape.schemas.visible import many
-from memtape.tools.capture.lines import Line, MediaLine
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, MediaLine, now_us
 from memtape.tools.importing.records import time_of
 
 ROLES = ("assistant", "model", "ai", "bot", "tool", "system")

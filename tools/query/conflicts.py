@@ -27,8 +27,7 @@ from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.context import instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.query.found import ScopeTexts, known_in
 from memtape.tools.query.plan import begun_by
 from memtape.tools.query.retrieval import Retriever

@@ -24,10 +24,9 @@ from memtape.state.subjects.memories import unit_of
 from memtape.state.views.ages import Pass, Place, UnitCounts, next_pass, standing, to_be_archived
 from memtape.state.views.resolution import named_by_decision
 from memtape.tools import query
-from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.project import Adopted, folders_known
 from memtape.tools.capture.project import adopt as adopt_scope
-from memtape.tools.capture.writing import check_person, now_us
+from memtape.tools.capture.writing import check_label, check_person, now_us
 from memtape.tools.doors.terminal import confirmed, say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of

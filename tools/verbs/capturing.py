@@ -17,9 +17,8 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.tools import query
-from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.profiles import check_storing
-from memtape.tools.capture.writing import Receipt, now_us
+from memtape.tools.capture.writing import Line, Receipt, now_us, parse_line
 from memtape.tools.doors.terminal import progress, say, say_all, some
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import (

@@ -30,8 +30,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools import query
-from memtape.tools.capture.lines import check_label
-from memtape.tools.capture.writing import Writer, check_person
+from memtape.tools.capture.writing import Writer, check_label, check_person
 from memtape.tools.query.plan import begun_by, shortened, state_of
 from memtape.tools.verb import (
     Asks,

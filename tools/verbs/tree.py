@@ -35,9 +35,8 @@ from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree, drawn
 from memtape.state.views import tree_pages
 from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import check_storing
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.query.plan import LEAST_CHARS, begun_by, state_of
 from memtape.tools.verb import Asks, Text, people, said
 
