@@ -518,8 +518,12 @@ def check_event(event: Event) -> None:
     match event.body:
         case None if type_of is not None and not type_of.can_be_blank:
             raise InvalidEvent("invalid", f"An event of type {event.type} cannot be blank.", "$.body")
-        case Captured() as captured:
-            _check_captured(captured)
+        case Captured(text=text, media=media, part=part):
+            check_text_size("text", text)
+            if not media and not text.strip():
+                raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
+            if part and part.index >= part.count:
+                raise InvalidEvent("invalid", "A part's index must be below its count.", "$.body.part")
         case Recalled(query=query):
             check_text_size("query", query)
         case Embedded() as embedded:
@@ -590,14 +594,6 @@ def make_configured(
 def refs_of_edit(edited: Edited) -> tuple[str, ...]:
     """Return the refs of an edit: the new text, else the version that the writer saw, else the page."""
     return (edited.by or edited.base or edited.id,)
-
-
-def _check_captured(captured: Captured) -> None:
-    check_text_size("text", captured.text)
-    if not captured.media and not captured.text.strip():
-        raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
-    if captured.part and captured.part.index >= captured.part.count:
-        raise InvalidEvent("invalid", "A part's index must be below its count.", "$.body.part")
 
 
 def _check_linked(linked: Linked) -> None:

@@ -14,7 +14,7 @@ import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -410,33 +410,31 @@ def _decoded(string: str) -> str | None:
     return said if said.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else None
 
 
-def _where(test: Callable[[str], object], *, ended: bool = False) -> Test:
-    """Return the test of a match by its value alone, `ended` without the punctuation at its end."""
-
-    def spans(found: re.Match[str]) -> Iterable[Span]:
-        value, start = _value(found)
-        value = _ended(value) if ended else value
-        return [(start, start + len(value))] if test(value) else []
-
-    return spans
+def _where(test: Callable[[str], object], found: re.Match[str], *, ended: bool = False) -> Iterable[Span]:
+    """Return the value of a match that passes a test, `ended` without the punctuation at its end."""
+    value, start = _value(found)
+    value = _ended(value) if ended else value
+    return [(start, start + len(value))] if test(value) else []
 
 
 LIKES: dict[str, Test] = {
-    "any": _where(lambda value: True),
-    "named": _where(_is_named),
-    "password": _where(_password_like),
-    "key": _where(_key_like),
-    "digits": _where(lambda value: any(map(str.isdigit, value)) and _is_named(value)),
-    "user in base64": _where(lambda value: ":" in (_decoded(value) or "")),
-    "no name": _where(_is_no_name),
-    "very sure": _where(_is_very_sure, ended=True),
-    "beside": _where(lambda it: _is_very_sure(it) or (it.isdigit() and len(it) >= 8), ended=True),
+    "any": partial(_where, lambda value: True),
+    "named": partial(_where, _is_named),
+    "password": partial(_where, _password_like),
+    "key": partial(_where, _key_like),
+    "digits": partial(_where, lambda value: any(map(str.isdigit, value)) and _is_named(value)),
+    "user in base64": partial(_where, lambda value: ":" in (_decoded(value) or "")),
+    "no name": partial(_where, _is_no_name),
+    "very sure": partial(_where, _is_very_sure, ended=True),
+    "beside": partial(_where, lambda it: _is_very_sure(it) or (it.isdigit() and len(it) >= 8), ended=True),
     # No version and no path.
-    "beside a user": _where(
-        lambda it: _password_like(it) and not re.fullmatch(r"\d+|v?\d[\w.-]{0,11}|.*/.*", it), ended=True
+    "beside a user": partial(
+        _where,
+        lambda it: _password_like(it) and not re.fullmatch(r"\d+|v?\d[\w.-]{0,11}|.*/.*", it),
+        ended=True,
     ),
-    "lines of base64": _where(re.compile(r"[A-Za-z0-9+/=]{40}").search),
-    "no sentence": _where(lambda value: not excepted("sentence").search(value)),
+    "lines of base64": partial(_where, re.compile(r"[A-Za-z0-9+/=]{40}").search),
+    "no sentence": partial(_where, lambda value: not excepted("sentence").search(value)),
     "form": _form,
     "encoded key": _encoded_key,
     "assigned": _assigned,
