@@ -22,7 +22,7 @@ from msgspec import inspect
 from memtape import __version__
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
-from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
@@ -92,25 +92,18 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
             told = f"works on files that stay, and profile {profile.name} keeps none. Nothing was done."
             raise MemtapeError(f"`memtape {verb.command}` {told}", "Name another profile by --profile.")
         asked = _asked_of(verb, verbs, given)
-        _done(verb, asked, given, home)
-
-
-def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
-    """Do a verb, and print its answer: the document of `--json`, or lines for people."""
-    if verb.at == "folder":
-        _print_answer(verb, home, asked)
-        return
-    speaker = {name: given[name] for name in ("scope", "actor", "session") if name in given}
-    if verb.at == "home":
-        speaker = {"scope": GLOBAL}
-    elif speaker.get("scope") == "":
-        check_scope("")
-    # A person at a terminal speaks for itself, a pipe for an agent.
-    origin: Origin = given.get("origin") or ("user" if is_asked() else "agent")
-    with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
-        client.door, client.on_phase = "cli", update
-        client.on_note = lambda note: say(note, err=True)
-        _print_answer(verb, client, asked)
+        if verb.at == "folder":
+            _print_answer(verb, home, asked)
+            return
+        speaker = {name: given[name] for name in ("scope", "actor", "session") if name in given}
+        if verb.at == "home":
+            speaker = {"scope": GLOBAL}
+        # A person at a terminal speaks for itself, a pipe for an agent.
+        origin: Origin = given.get("origin") or ("user" if is_asked() else "agent")
+        with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
+            client.door, client.on_phase = "cli", update
+            client.on_note = lambda note: say(note, err=True)
+            _print_answer(verb, client, asked)
 
 
 def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
