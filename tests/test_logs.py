@@ -42,6 +42,7 @@ REFUSED = [
     ("invalid at $.body", replace(captured("x"), body=None)),
     ("invalid at $.body", replace(recalled(["a"], "r"), body=None)),
     ("newer_version at $.v", replace(captured("x"), v=2)),
+    ("invalid at $.sent", captured("x", at=-1, sent=-1)),
     ("invalid at $.body.partition", make_tick(16, START)),
 ]
 """Events that no log takes, and why; the last names a partition that a log of 16 does not have."""

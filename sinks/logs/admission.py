@@ -51,6 +51,7 @@ def admit(events: Sequence[Event], partitions: int, held: Collection[tuple[int, 
         if (partition, hour) not in ticked and (partition, hour) not in held:
             ticked[partition, hour] = None
             tick = make_tick(partition, event.sent)
+            # Made of a checked event, which is not sent before 1970: a reader accepts every such tick.
             admitted.append(Admitted(partition, tick, canonical(tick), None))
         admitted.append(Admitted(partition, event, payload, place))
     return admitted
