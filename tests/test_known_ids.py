@@ -91,8 +91,8 @@ def check(known: KnownIds, log: Log, rng: random.Random) -> None:
     for scope in [*SCOPES, "project:never"]:
         for id in map(make_id, NAMES):
             assert known.first(scope, id) == wholly.first.get((scope, id))
-    assert known.erased == wholly.erased
-    assert known.settings == wholly.settings
+    assert known.kept.erased == wholly.erased
+    assert known.kept.settings == wholly.settings
     id = make_id(rng.choice(NAMES))
     cut = (id[:length] for length in (1, 7, 8, 9, 18))
     for start in ("", *cut, id, f"{id}0", id.upper(), *"g% -", id[:8] * 5):

@@ -177,7 +177,8 @@ class KafkaLog(Log):
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
             if scope is None and tuple(types) == ("configured",):  # They are few, and every run asks for all.
-                return [slot for slot in self._ids_of(partition).settings if slot.offset >= offset][:limit]
+                settings = self._ids_of(partition).kept.settings
+                return [slot for slot in settings if slot.offset >= offset][:limit]
             while offset < end and len(slots) < limit:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
                 for slot in self._page(partition, offset, min(wanted, end - offset)):
@@ -192,7 +193,7 @@ class KafkaLog(Log):
         """See `Log.erased`."""
         self.check_partition(partition)
         with self._reading:
-            return list(self._ids_of(partition).erased)
+            return list(self._ids_of(partition).kept.erased)
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
