@@ -110,11 +110,16 @@ def filled(log: Log, texts: int) -> Log:
 def test_of_two_workers_the_first_vector_counts() -> None:
     log = filled(MemoryLog(), 10)
     one, two = EmbedQueue(log, KEY, MemoryMarks()), EmbedQueue(log, KEY, MemoryMarks())
+
+    class Meanwhile(FloorEmbedder):
+        def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+            one.embed(FloorEmbedder(), 4, START)
+            return super().embed_each(texts)
+
     one.look()
     two.look()
-    while one.waiting or two.waiting:
-        one.embed(FloorEmbedder(), 3, START)
-        two.embed(FloorEmbedder(), 4, START + 1)
+    while two.waiting:
+        two.embed(Meanwhile(), 4, START + 1)
     counters = [partition.counters for partition in replayed_of(log)]
     assert sum(counter.embedded.get(KEY, 0) for counter in counters) == 10
     again = sum(counter.duplicates + counter.divergent for counter in counters)

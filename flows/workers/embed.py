@@ -7,6 +7,7 @@ The caller passes the embedder and the time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import nsmallest
 from typing import NamedTuple, Protocol
 
@@ -17,7 +18,6 @@ from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
 from memtape.schemas.events import (
     MAX_ATTEMPTS,
-    Captured,
     Embedded,
     Event,
     embedded_id,
@@ -78,7 +78,7 @@ class EmbedQueue:
 
     def _begin(self, offsets: list[int]) -> None:
         """Read the partitions of the log from these offsets on."""
-        self._offsets, self._ends = offsets, list(offsets)
+        self._offsets = offsets
         self._erasures = [Erasures() for _ in offsets]
         self._waiting: dict[Ref, _Waiting] = {}
 
@@ -99,9 +99,8 @@ class EmbedQueue:
 
     def look(self) -> None:
         """Read the new events, as far as not too many texts of a partition wait."""
-        self._ends = self._log.ends()
-        most = max(1, MOST_WAITING // len(self._ends))
-        for number, end in enumerate(self._ends):
+        most = max(1, MOST_WAITING // self._log.partitions)
+        for number, end in enumerate(self._log.ends()):
             while self._offsets[number] < end and self._count(number) < most:
                 self._read(number, end)
         self._mark()
@@ -121,7 +120,7 @@ class EmbedQueue:
         batch = nsmallest(texts, last, key=last.__getitem__)
         for number in dict.fromkeys(self._waiting[ref].number for ref in batch):
             self._drop_erased(number)
-        self._note_unread(batch)
+        self._note_tries(batch)
         told = self._texts([ref for ref in batch if ref in self._waiting])
         batch = [ref for ref in batch if ref in told]
         if not batch:
@@ -137,24 +136,20 @@ class EmbedQueue:
         finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
 
-    def _note_unread(self, batch: list[Ref]) -> None:
-        """Note the tries with texts that are on the log behind the place where reading has stopped."""
+    def _note_tries(self, refs: Iterable[Ref]) -> None:
+        """Note the tries with waiting texts that are on the log; a text waits no more after the last."""
         ids: dict[str, dict[str, tuple[Ref, int]]] = {}
-        for ref in (it for it in batch if it in self._waiting):
-            number = self._waiting[ref].number
-            for failed in range(MAX_ATTEMPTS + 1) if self._offsets[number] < self._ends[number] else ():
-                made = embedded_id(*ref, self.key, failed)
-                ids.setdefault(ref[0], {})[made] = ref, failed or _DONE
+        for ref in refs:
+            for failed in range(MAX_ATTEMPTS + 1) if ref in self._waiting else ():
+                # A vector ends all tries.
+                ids.setdefault(ref[0], {})[embedded_id(*ref, self.key, failed)] = ref, failed or _DONE
         for scope, tries in ids.items():
             for made in self._log.known(scope, list(tries)):
-                self._note(*tries[made])
-
-    def _note(self, ref: Ref, tries: int) -> None:
-        """Note how many tries with a waiting text are on the log; it waits no more after the last."""
-        if (held := self._waiting.get(ref)) is not None:
-            self._waiting[ref] = held._replace(attempts=max(held.attempts, tries))
-            if self._waiting[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
-                del self._waiting[ref]
+                ref, tried = tries[made]
+                if (held := self._waiting.get(ref)) is not None:
+                    self._waiting[ref] = held._replace(attempts=max(held.attempts, tried))
+                    if self._waiting[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
+                        del self._waiting[ref]
 
     def _texts(self, batch: list[Ref]) -> dict[Ref, str]:
         """Return the texts of a batch from the log, which a few reads find: most stand side by side.
@@ -214,19 +209,17 @@ class EmbedQueue:
     def _read(self, number: int, end: int) -> None:
         self._drop_erased(number)
         erasures = self._erasures[number]
-        slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
+        slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured",))
         events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-        first = known_among(self._log, (event for _, event in events if isinstance(event.body, Captured)))
+        first = known_among(self._log, (event for _, event in events))
+        found: dict[Ref, _Waiting] = {}
         for offset, event in events:
-            ref, body = (event.scope or "", event.id), event.body
-            if erasures.covers(event) or not _is_at(self._log, event, number):
-                continue
-            if isinstance(body, Captured):
-                if may_write(event) and first.get(ref) == offset:
-                    self._waiting[ref] = _Waiting(number, offset, event.sent)
-            elif event.refs and isinstance(body, Embedded) and body.embedder == self.key:
-                # A vector ends all tries.
-                self._note((ref[0], event.refs[0]), _DONE if body.vector is not None else body.attempt)
+            ref, is_text = (event.scope or "", event.id), event.body is not None and may_write(event)
+            is_first = first.get(ref) == offset and _is_at(self._log, event, number)
+            if is_text and is_first and not erasures.covers(event):
+                found[ref] = _Waiting(number, offset, event.sent)
+        self._waiting |= found
+        self._note_tries(found)
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
     def _mark(self) -> None:
