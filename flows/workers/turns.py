@@ -101,17 +101,8 @@ def statement_event(
 def fact_beside(turn: Event, text: str, tags: tuple[str, ...], importance: int) -> Captured:
     """Return a fact from a turn, said in the same place."""
     assert isinstance(turn.body, Captured)
-    return Captured(
-        branch=turn.body.branch,
-        importance_given=importance,
-        kind="fact",
-        media=(),
-        part=None,
-        path=turn.body.path,
-        source=turn.body.source,
-        tags=tags,
-        text=text,
-    )
+    said = {"importance_given": importance, "kind": "fact", "media": (), "part": None}
+    return msgspec.structs.replace(turn.body, **said, tags=tags, text=text)
 
 
 def event_beside(turn: Event, type: str, id: str, body: Body, refs: tuple[str, ...], now_us: int) -> Event:
