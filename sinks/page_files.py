@@ -42,12 +42,13 @@ _PAGE = re.compile(
     r"|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
 )
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")
-_SOMEBODYS = object()
 
 Digests = dict[str, list[str]]
 """By path in the folder of a scope: the digest of a file's bytes, and of its earlier bytes during a write."""
 Stamp = tuple[int, int, int]
 """Inode, size and time of change (ns) of a file; a save changes the stamp."""
+_UNKNOWN = (0, 0, 0)
+"""The stamp of a file that may not be looked at."""
 
 
 class PageBytes(NamedTuple):
@@ -80,8 +81,8 @@ class ScopeFiles:
         """
         places = [self._folder.glob("*.md"), *(self._folder.glob(f"{name}/*.md") for name in PAGE_FOLDERS)]
         paths = {path.relative_to(self._folder).as_posix() for found in places for path in found}
-        looked = ((path, self._look(path)) for path in sorted(paths | self.listed().keys()))
-        found = ((path, _ours(data)) for path, data in looked if isinstance(data, bytes))
+        looked = ((path, self._seen(path)[0]) for path in sorted(paths | self.listed().keys()))
+        found = ((path, _ours(data)) for path, data in looked if data is not None)
         return {path: data for path, data in found if data is not None}
 
     def stamps(self) -> dict[str, Stamp]:
@@ -91,20 +92,18 @@ class ScopeFiles:
 
     def page(self, path: str) -> PageBytes | None:
         """Return a page with its zone, None without a readable file."""
-        with suppress(OSError):
-            data, stamp = self._seen(path)
-            return PageBytes(data, stamp) if isinstance(data, bytes) and stamp is not None else None
-        return None
+        data, stamp = self._seen(path)
+        return PageBytes(data, stamp) if data is not None and stamp is not None else None
 
     def is_ours(self, path: str) -> bool:
         """Return whether a file is listed and as written, apart from its zone."""
-        digests, data = self.listed().get(path), self._look(path)
-        return digests is not None and isinstance(data, bytes) and digest_of(_ours(data) or b"") in digests
+        digests, (data, _) = self.listed().get(path), self._seen(path)
+        return digests is not None and data is not None and digest_of(_ours(data) or b"") in digests
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
         """List the files that have the bytes which they would be given: the list that named them is gone."""
-        looked = ((path, self._look(path)) for path, data in files.items() if data)
-        ours = {path: _ours(there) for path, there in looked if isinstance(there, bytes)}
+        looked = ((path, self._seen(path)[0]) for path, data in files.items() if data)
+        ours = {path: _ours(there) for path, there in looked if there is not None}
         found = {path: [digest_of(data)] for path, data in ours.items() if data == files[path]}
         self._write_list(self.listed() | found)
 
@@ -117,8 +116,8 @@ class ScopeFiles:
         listed, known, zones = self.listed(), self.known(), zones or {}
         files = dict(files)
         for path in [path for path in files if path.startswith(f"{TREE_FOLDER}/")]:
-            there = self._look(path)
-            if isinstance(there, bytes) and _is_unread(there, known.get(path, ())):
+            there, _ = self._seen(path)
+            if there is not None and _is_unread(there, known.get(path, ())):
                 del files[path]  # It holds a person's text that is not captured yet.
         due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), known)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
@@ -191,13 +190,13 @@ class ScopeFiles:
         return read_json(self._taken_path, Digests) or {}
 
     def _is_due(self, path: str, data: bytes, zone: bytes | None, listed: Digests) -> bool:
-        there = self._look(path)
+        there, stamp = self._seen(path)
         if not data:
-            return path in listed and there is not None
-        found = parts(there) if isinstance(there, bytes) else None
-        if found is None or found.ours != data:
+            return path in listed and stamp is not None
+        found = parts(there) if there is not None else None
+        if there is None or found is None or found.ours != data:
             return True
-        if zone is None or zone == found.zone or not isinstance(there, bytes):
+        if zone is None or zone == found.zone:
             return False
         return found.zone is None or was_changed(found) is False or digest_of(there) in listed.get(path, ())
 
@@ -219,19 +218,18 @@ class ScopeFiles:
     def _lay(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
         """Write or remove one page file; keep foreign versions. Return False if the file has changed."""
         file, is_tree = self._folder / path, path.startswith(f"{TREE_FOLDER}/")
-        seen = self._seen(path)
-        there = seen[0]
-        found = parts(there) if isinstance(there, bytes) else None
+        there, stamp = seen = self._seen(path)
+        found = parts(there) if there is not None else None
         # A file of zeros is left by a power failure, and was written by no person.
-        is_ours = isinstance(there, bytes) and not there.strip(b"\0")
-        is_taken = isinstance(there, bytes) and digest_of(there) in ours
+        is_ours = there is not None and not there.strip(b"\0")
+        is_taken = there is not None and digest_of(there) in ours
         if found is not None and not is_ours:
             is_ours = is_taken or not found.ours or digest_of(found.ours) in ours
-        if is_tree and isinstance(there, bytes) and _is_unread(there, known):
+        if is_tree and there is not None and _is_unread(there, known):
             return True
-        if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
+        if there is not None and not is_ours and found is not None and found.zone is not None:
             _kept_copy(file, there)
-        elif there is not None and not is_ours:
+        elif stamp is not None and not is_ours:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
@@ -247,7 +245,7 @@ class ScopeFiles:
             return True
         zone = zone if zone is not None else new
         whole = data if zone is None else joined(data, zone)
-        with _watched(file if seen[0] is not None else None) as before:
+        with _watched(file if seen[1] is not None else None) as before:
             if not write_whole(file, whole, unfinished=self._new, unless=lambda: self._seen(path) != seen):
                 return False
             late = before()
@@ -255,25 +253,19 @@ class ScopeFiles:
             _free_name(file).write_bytes(late)
         return True
 
-    def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
-        """Return the content at the place of a page, and its stamp; the stamp is None without a file."""
-        try:
-            stamp = _stamp((self._folder / path).lstat())
-        except (FileNotFoundError, NotADirectoryError):
-            stamp = None
-        return self._look(path), stamp
-
-    def _look(self, path: str) -> bytes | object | None:
-        """Return the bytes of a file, None for no file, `_SOMEBODYS` for anything that cannot be a page."""
-        file = self._folder / path
+    def _seen(self, path: str) -> tuple[bytes | None, Stamp | None]:
+        """Return the bytes of a file and its stamp; None for the bytes of what is no page, and for no file."""
+        file, stamp = self._folder / path, None
         if self._in_the_way(file) is not None:
-            return None
+            return None, None
         try:
-            return file.read_bytes() if file.is_file() and not file.is_symlink() else _there(file)
-        except FileNotFoundError:
-            return None
+            status = file.lstat()
+            stamp = _stamp(status)
+            return file.read_bytes() if stat.S_ISREG(status.st_mode) else None, stamp
+        except (FileNotFoundError, NotADirectoryError):
+            return None, None
         except PermissionError:
-            return _SOMEBODYS
+            return None, stamp or _UNKNOWN
 
     def _in_the_way(self, file: Path) -> Path | None:
         """Return the obstacle in place of a folder above a file: links out of the vault are not followed."""
@@ -406,7 +398,7 @@ def _kept_copy(path: Path, data: bytes) -> Path:
 def _free_name(path: Path) -> Path:
     """Return a name beside, which nothing has yet."""
     names = (f"{path.stem} (yours{'' if number == 1 else f' {number}'}){path.suffix}" for number in count(1))
-    return path.with_name(next(name for name in names if not _there(path.with_name(name))))
+    return path.with_name(next(name for name in names if not os.path.lexists(path.with_name(name))))
 
 
 @contextmanager
@@ -457,10 +449,6 @@ def _ours(data: bytes) -> bytes | None:
 
 def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _there(path: Path) -> object | None:
-    return _SOMEBODYS if path.is_symlink() or path.exists() else None
 
 
 def _entries(folder: Path) -> Iterator[Path]:
