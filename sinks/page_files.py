@@ -254,7 +254,7 @@ class ScopeFiles:
         return True
 
     def _seen(self, path: str) -> tuple[bytes | None, Stamp | None]:
-        """Return the bytes of a file and its stamp; None for the bytes of what is no page, and for no file."""
+        """Return the bytes of a file, None for those of no page, and its stamp, None for no file."""
         file, stamp = self._folder / path, None
         if self._in_the_way(file) is not None:
             return None, None

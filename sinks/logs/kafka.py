@@ -78,7 +78,7 @@ _Record = tuple[int, bytes, Event | None]
 class _Sending(NamedTuple):
     """Records on their way: a future of each, and the producer that has them."""
 
-    producer: KafkaProducer | None
+    producer: KafkaProducer
     futures: list[Any]
     topic: str
 
@@ -324,7 +324,7 @@ class KafkaLog(Log):
     def _store(self, records: list[_Record]) -> list[int]:
         """Send records and return their offsets; into the next generation if this one closes meanwhile."""
         deadline = time.monotonic() + self.deadline_s
-        while True:
+        while records:
             with self._sending:
                 sending = self._send(records)
             with suppress(_Closed):
@@ -337,6 +337,7 @@ class KafkaLog(Log):
                         "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
                     )
                 time.sleep(FOLLOW_S)
+        return []
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
@@ -375,8 +376,6 @@ class KafkaLog(Log):
         """
         from kafka.errors import KafkaError
 
-        if not records:
-            return _Sending(None, [], self.topic.name)
         with explained(self.target):
             self._look_again()
             if self._producer is None:
@@ -456,7 +455,7 @@ class KafkaLog(Log):
             **_CLIENT,
         )
 
-    def _retire(self, producer: KafkaProducer | None) -> None:
+    def _retire(self, producer: KafkaProducer) -> None:
         """Replace the producer after a failure: its sequence numbers may differ from the broker's.
 
         Calls of other threads still finish. Ticks sent by the old producer may be missing, so that all are
@@ -464,7 +463,7 @@ class KafkaLog(Log):
         """
         with self._sending:
             self._ticks.clear()
-            if producer is None or producer is not self._producer:
+            if producer is not self._producer:
                 return  # Another thread's failure has retired it.
             self._producer = None
         threading.Thread(target=_close_producer, args=[producer, self.deadline_s], daemon=True).start()
