@@ -90,7 +90,7 @@ class Remnant(NamedTuple):
 
 
 class SearchedFile(NamedTuple):
-    """A file searched for remnants: its path in the home, its form, the units searched, and the remnants.
+    """A file searched for remnants: its path in the home, its form, and the remnants.
 
     `unreadable` gives the reason if the search failed; its remnants are unknown then. `own` marks a person's
     file, which is searched as bytes, whatever its form.
@@ -98,8 +98,6 @@ class SearchedFile(NamedTuple):
 
     path: str
     form: str
-    looked_at: int
-    unit: str
     found: tuple[Remnant, ...]
     unreadable: str | None = None
     own: bool = False
@@ -119,8 +117,8 @@ class _Grain(NamedTuple):
     terms: frozenset[str] = frozenset()
 
 
-_Read = tuple[str, str, Iterator[_Grain]]
-"""The form of a file, the name of its units, and the grains of its text."""
+_Read = tuple[str, Iterator[_Grain]]
+"""The form of a file, and the grains of its text."""
 
 
 class _Search:
@@ -144,10 +142,8 @@ class _Search:
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
         found: dict[tuple[str, str], Remnant] = {}
-        form, unit, grains = read
-        looked_at = 0
+        form, grains = read
         for grain in grains:
-            looked_at += 1
             traced = self.traces.find(grain.text)
             hits = [("text", self.traces.texts[number]) for number in traced.texts]
             hits += [("word", word) for word in traced.words]
@@ -164,7 +160,7 @@ class _Search:
                 hits += [("id", id) for id in self.needles.ids if id in ids]
             for hit in hits:
                 found.setdefault(hit, Remnant(*hit, grain.where))
-        return SearchedFile(name, form, looked_at, unit, tuple(found.values()), own=own)
+        return SearchedFile(name, form, tuple(found.values()), own=own)
 
 
 def search_home(
@@ -205,7 +201,7 @@ def search_home(
         except BaseException as error:  # Lance names no class for damage, and panics at some.
             known = isinstance(error, MemtapeError)
             why = str(error) if known else f"it cannot be read ({type(error).__name__})"
-            places.append(SearchedFile(name, "", 0, "bytes", (), why, own))
+            places.append(SearchedFile(name, "", (), why, own))
     return places
 
 
@@ -214,11 +210,11 @@ def _places_of(
 ) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
-        read = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path, search.terms_of)
+        read = ("your own", _grains(_pieces(path))) if own else _open(path, search.terms_of)
     else:
         said = _grains((f"line {line}", text) for line, text in zone.said())
-        yield search.find(f"{name} (your zone)", ("your own", "texts", said), ids_count=True, own=True)
-        read = ("Markdown", "pieces", _grains([("byte 0", zone.ours)]))
+        yield search.find(f"{name} (your zone)", ("your own", said), ids_count=True, own=True)
+        read = ("Markdown", _grains([("byte 0", zone.ours)]))
     if _NAMES_PLACES.fullmatch(name):
         search = _Search(msgspec.structs.replace(search.needles, texts=(), words=()))
     yield search.find(name, read, ids_count=own or not _KEEPS_IDS.search(name), own=own)
@@ -239,7 +235,7 @@ def without_structure(needles: Needles) -> Needles:
 
 def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> SearchedFile:
     """Search the slots of a log for texts and words; ids are in the slots' headers."""
-    return _Search(needles).find("log", ("log", "slots", _grains(slots)), ids_count=False)
+    return _Search(needles).find("log", ("log", _grains(slots)), ids_count=False)
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -250,18 +246,18 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _open(path: Path, terms_of: Callable[[Path], frozenset[str]]) -> _Read:
     if path.suffix == ".lance":
-        return "LanceDB data", "batches", _lance(path)
+        return "LanceDB data", _lance(path)
     if path.parent.parent.name == INDEX:
         if SEGMENT_NAME.fullmatch(path.name):
-            return "search index", "batches", _index(path, terms_of(path.parent))
+            return "search index", _index(path, terms_of(path.parent))
         if VECTORS_NAME.fullmatch(path.name):
-            return "search index", "batches", _index_vectors(path)
+            return "search index", _index_vectors(path)
     with opened(path) as file:
         head = file.read(32)
     if head.startswith(IDS_MAGIC):
-        return "ids of the log", "pieces", _grains([("header", said_in(path.read_bytes()))])
+        return "ids of the log", _grains([("header", said_in(path.read_bytes()))])
     form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
-    return form, "pieces", _grains(_pieces(path))
+    return form, _grains(_pieces(path))
 
 
 def _pieces(path: Path) -> Iterator[tuple[str, bytes]]:

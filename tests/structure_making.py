@@ -114,7 +114,7 @@ def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
             for text in (
                 _texts_of_database(path)
                 if is_database
-                else (grain.text for grain in _open(path, lambda _: frozenset())[2])
+                else (grain.text for grain in _open(path, lambda _: frozenset())[1])
             ):
                 runs = _runs(tokens(text))
                 is_page = Home(folder).vault in path.parents
