@@ -63,9 +63,7 @@ class MemoryMarks:
         self._kept: dict[str, list[int]] = {}
         self.read, self.write = self._kept.get, self._kept.__setitem__
 
-    def given_up(self, embedder: str, now_s: int) -> None: ...
-
-    tried_again = given_up
+    def tried_again(self, embedder: str, now_s: int) -> None: ...
 
 
 class Failing(FloorEmbedder):

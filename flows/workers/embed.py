@@ -39,10 +39,8 @@ _DONE = MAX_ATTEMPTS + 1
 class EmbeddingMarkStore(OffsetStore, Protocol):
     """The store, by embedder, of the offsets below which no text waits, and of refusals.
 
-    `tried_again` stores the time of the last retry of given-up texts, `given_up` the first ever given up.
+    `tried_again` stores the time of the last retry of given-up texts.
     """
-
-    def given_up(self, embedder: str, now_s: int) -> None: ...
 
     def tried_again(self, embedder: str, now_s: int) -> None: ...
 
@@ -196,8 +194,6 @@ class EmbedQueue:
                 vector=vector,
             )
             events.append(make_embedded(*ref, body, now_us))
-            if vector is None and tries == MAX_ATTEMPTS:
-                self._marks.given_up(self.key, now_us // 1_000_000)
         self._log.append(events)
         self.tried += len(events)
         for ref, embedding in zip(batch, made, strict=True):

@@ -82,11 +82,6 @@ class OffsetMarks:
         last_s = self._known().tried_again_s.get(embedder)
         return last_s is None or not 0 <= now_s - last_s < RETRY_EVERY_S
 
-    def given_up(self, embedder: str, now_s: int) -> None:
-        """Note that a text was given up, a day from when the first of them is tried again."""
-        if embedder not in self._known().tried_again_s:
-            self.tried_again(embedder, now_s)
-
     def tried_again(self, embedder: str, now_s: int) -> None:
         """Note when texts that had been given up were tried again; 0 has it done now."""
         known = self._known()
