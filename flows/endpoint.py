@@ -19,7 +19,6 @@ from memtape.schemas.errors import MemtapeError
 
 if TYPE_CHECKING:
     import httpx
-    from typing_extensions import Self
 
 CONNECT_S = 5.0
 BACKOFF_MAX_S = 8.0
@@ -113,12 +112,6 @@ class Endpoint:
             # An environment's proxy could read plain http, so it is used with encryption only.
             trust_env=is_encrypted,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections."""

@@ -12,7 +12,7 @@ import os
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,7 @@ class HttpModel(Model):
         # Only the fields that every server and model accepts.
         asked = {"messages": [{"content": prompt, "role": "user"}], "model": self.name, "stream": False}
         try:
-            with Endpoint(self._target, NAMES, limits) as endpoint:
+            with closing(Endpoint(self._target, NAMES, limits)) as endpoint:
                 return self._text(endpoint.ask(msgspec.json.encode(asked), bytes))
         except Unanswered as error:
             if error.how == "long":

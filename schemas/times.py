@@ -26,14 +26,9 @@ _DAYS_AGO = {"today": 0, "yesterday": 1}
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
-def to_datetime(time_us: int) -> datetime:
-    """Return the aware UTC datetime of a time."""
-    return _EPOCH + timedelta(microseconds=time_us)
-
-
 def format_time(time_us: int) -> str:
     """Return ISO 8601 in UTC to the second, as `2026-11-21T09:30:00Z`."""
-    return to_datetime(time_us).isoformat(timespec="seconds")[:19] + "Z"
+    return (_EPOCH + timedelta(microseconds=time_us)).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def format_day(time_us: int) -> str:

@@ -21,9 +21,7 @@ from memtape.schemas.rows import (
     DeadLetter,
     Guarded,
     LivingRow,
-    Row,
     ScopeHeld,
-    TableName,
     Watermark,
 )  # fmt: skip
 from memtape.sinks.home.folders import Build, make_folder, write_whole
@@ -190,10 +188,6 @@ class Shard:
     def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys."""
         return self._tables.rows(row_type, scope)
-
-    def all_rows(self, name: TableName) -> list[Row]:
-        """Return the rows of a table except removed ones, for comparing whole views."""
-        return list(self.rows(TABLES[name]))
 
     @guarded_read
     def dead_letters(self, limit: int) -> list[DeadLetter]:

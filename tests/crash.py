@@ -536,7 +536,7 @@ def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
             found[f"dead letters {number}"] = shard.dead_letters(1_000)
         before = past.shard(number)
         for name in TABLES:
-            found[f"past {name} {number}"] = before.all_rows(name) if before.exists() else []
+            found[f"past {name} {number}"] = before.rows(TABLES[name]) if before.exists() else []
     return found
 
 

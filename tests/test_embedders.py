@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -96,7 +97,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.fixture
 def embedder(server: Server, waits: list[float]) -> Iterator[HttpEmbedder]:
     """An embedder that was introduced; what the server was asked until then is forgotten."""
-    with HttpEmbedder(target(server), timeout_s=5) as embedder:
+    with closing(HttpEmbedder(target(server), timeout_s=5)) as embedder:
         server.asked.clear()
         yield embedder
 
@@ -130,7 +131,7 @@ def spoilt(server: Server, change: Callable[[dict[str, Any]], Any]) -> Callable[
 
 def test_vectors_of_every_size_are_read(server: Server) -> None:
     server.dimensions = 3_072
-    with HttpEmbedder(target(server)) as embedder:
+    with closing(HttpEmbedder(target(server))) as embedder:
         assert (embedder.name, embedder.revision, embedder.dimensions) == ("tiny", "tiny-embed", 3_072)
         a, b = embedder.embed_each(["alpha", "beta"])
         assert is_vector_of(a, "alpha", 3_072) and is_vector_of(b, "beta", 3_072)
@@ -246,7 +247,7 @@ def test_an_answer_that_drips_for_ever_is_given_up(server: Server, waits: list[f
         except OSError:
             handler.close_connection = True
 
-    with HttpEmbedder(target(server), timeout_s=0.2) as embedder:
+    with closing(HttpEmbedder(target(server), timeout_s=0.2)) as embedder:
         server.scripts = [drip]
         assert is_vector_of(embedder.embed_query("alpha"), "alpha")
     assert len(waits) == 1 and len(beats) < 80, "given up before the server was done"

@@ -14,7 +14,7 @@ from builders import START, captured, erased
 from forking import python
 from test_damaged_views import _empty
 
-from memtape.schemas.rows import made_from
+from memtape.schemas.rows import MemoryRow, made_from
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -198,5 +198,5 @@ def test_an_erasure_while_a_view_is_made_leaves_none(home: Home, monkeypatch: py
 
     monkeypatch.setattr(as_of, "rows_at", interrupted)
     shard = PastViews(home, log, {0: 7}).shard(0)
-    assert sorted(row.text for row in shard.all_rows("memories")) == [f"lighthouse {n}" for n in (0, 2, 3, 4)]
+    assert sorted(row.text for row in shard.rows(MemoryRow)) == [f"lighthouse {n}" for n in (0, 2, 3, 4)]
     assert view_names(home) == [shard.path.name]

@@ -23,7 +23,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import slots_between
 from memtape.schemas.rows import GoneRow, Guarded, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import to_datetime
+from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import kept
@@ -336,10 +336,11 @@ def test_every_position_of_the_past_can_be_asked(home: Home, stepped: EmbeddedLo
 
 def test_as_of_a_time_or_a_position(home: Home) -> None:
     log = EmbeddedLog(home.log_path)
-    start = time.time_ns() // 1_000 + MINUTE  # After the settings, which the log was made with just now.
+    # A whole second after the settings, which the log was made with just now.
+    start = time.time_ns() // 1_000_000_000 * 1_000_000 + MINUTE
     sent = [start + n * MINUTE for n in range(10)]
     turns = [captured(f"number {n}", n, "turn", scope="project:a", sent=at) for n, at in enumerate(sent)]
-    then = to_datetime(start + 4 * MINUTE).isoformat()
+    then = format_time(start + 4 * MINUTE)
     log.append(turns)
     with Client(home.path, scope="project:a", log=log) as client:
         client.project()

@@ -141,7 +141,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _Partitio
         return found
     for table in TABLES:
         try:
-            found.at.update(((table, row.scope, row.key, row.id), row) for row in shard.all_rows(table))
+            found.at.update(((table, row.scope, row.key, row.id), row) for row in shard.rows(TABLES[table]))
         except Exception:  # As above.
             note(table, "unreadable")
     try:
