@@ -92,11 +92,11 @@ class Projection:
         if state.stale:
             return None
         try:
-            folded = fold(state, slots)
+            changes = fold(state, slots)
             self._last = [*self._last, *slots][-TRAIL_SLOTS:]
             if state.stale or state.offset <= self.written:
                 return None
-            changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
+            changes = {change: offset for change, offset in changes.items() if offset >= self.written}
             if self.has_pages:
                 self._touched |= dict.fromkeys(change.scope for change in changes)
                 self._places |= places_of(state, changes)
@@ -105,7 +105,6 @@ class Projection:
                 rows=tuple(guarded_rows(state, changes)),
                 pages=tuple(pages_at(state, places)),
                 marks=tuple(mark_of(state, state.scopes[scope]) for scope in touched),
-                dead_letters=tuple(it for it in folded.dead_letters if it.offset >= self.written),
                 watermark=watermark_of(state, trail_from(self._last)),
                 has_pages=not more,
             )

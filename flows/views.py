@@ -163,9 +163,9 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
                 self._note("fold", number, began)
             if delta is not None:
                 began = time.perf_counter_ns()
-                if views.apply(delta):
+                if is_written := views.apply(delta):
                     self._note("write", number, began)
-                if not delta.empty or delta.watermark.sent:
+                if is_written or delta.watermark.sent:
                     self._control.read[number] = self._control.read.get(number, 0) + len(slots)
             self._keep(more=self._control.behind[number])
         if projection.state.stale or (projection.state.met_erased and not self._control.once):

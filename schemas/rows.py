@@ -443,6 +443,9 @@ class Guarded(msgspec.Struct, frozen=True):
     offset: int
 
 
+DEAD_LETTERS_KEPT = 100
+
+
 class DeadLetter(msgspec.Struct, frozen=True):
     """A slot that could not be read. `reason` holds nothing of the payload, `digest` is blake2b-128 of it."""
 
@@ -637,6 +640,8 @@ class Counters(msgspec.Struct):
     ignored: int = 0
     """Events without effect by rule: others' writes to `global`, stale settings, far ticks."""
     dead_letters: int = 0
+    latest_dead_letters: list[DeadLetter] = []
+    """Of the slots that could not be read the last `DEAD_LETTERS_KEPT`."""
     redacted: int = 0
     """Placeholders of secrets in all texts, queries and reasons."""
     texts: int = 0
@@ -815,11 +820,5 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[Guarded, ...]
     pages: tuple[Page, ...]
     marks: tuple[ScopeMark, ...]
-    dead_letters: tuple[DeadLetter, ...]
     watermark: Watermark
     has_pages: bool = True
-
-    @property
-    def empty(self) -> bool:
-        """Return whether no row, page or dead letter changed, so that nothing needs to be written."""
-        return not (self.rows or self.pages or self.dead_letters)

@@ -49,16 +49,18 @@ class PartitionViews:
         """Write one delta, and return whether there was anything to write.
 
         A delta without changes is only remembered until the next, or until `close`. The end of a
-        consolidation's pass changes no row, and is stored by the watermark alone.
+        consolidation's pass and a dead letter change no row, and are stored by the watermark alone.
         """
         assert delta.watermark.partition == self.partition
         self._has_pages = delta.has_pages
         mark = self._shard.watermark()
-        if delta.empty and delta.watermark.passes == ({} if mark is None else mark.passes):
+        said = delta.watermark.passes, delta.watermark.counters.dead_letters
+        stored = ({}, 0) if mark is None else (mark.passes, mark.counters.dead_letters)
+        if not delta.rows and not delta.pages and said == stored:
             self._unwritten = delta.watermark
             return False
         with self._epoch_lock:
-            self._shard.write(delta.rows, delta.dead_letters)
+            self._shard.write(delta.rows)
             if self._vault is not None:
                 self._vault.write(delta.pages, delta.marks)
             self._finish(delta.watermark)

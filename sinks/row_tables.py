@@ -37,7 +37,6 @@ from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.rows import (
     TABLES,
-    DeadLetter,
     GoneRow,
     Guarded,
     LivingRow,
@@ -162,13 +161,6 @@ class RowTables:
                         addresses[n] = found[rows[n].row.key]
         return addresses
 
-    def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
-        """Add dead letters, each once by its offset."""
-        import pyarrow as pa
-
-        records = [msgspec.to_builtins(letter) for letter in letters]
-        self._write("dead_letters", pa.Table.from_pylist(records, schema=_letters_schema()), False)
-
     def tidy(self) -> None:
         """Merge the small fragments of tables, and delete the versions that no reader uses.
 
@@ -239,12 +231,6 @@ class RowTables:
                 for batch in table.to_batches():
                     batch.validate(full=True)
 
-    def dead_letters(self) -> list[DeadLetter]:
-        """Return all dead letters."""
-        table = self.table("dead_letters")
-        rows = table.to_table().to_pylist() if table else []
-        return [msgspec.convert(row, DeadLetter) for row in rows]
-
     def reopen(self) -> None:
         """Open every table anew at the next question."""
         self._tables = {}
@@ -307,8 +293,7 @@ class RowTables:
             if is_new:
                 table = lance.write_dataset(data, table, mode="append")
             else:
-                key, newer = ("key", _NEWER) if "key" in data.schema.names else ("offset", None)
-                merge = table.merge_insert(key).when_matched_update_all(newer)
+                merge = table.merge_insert("key").when_matched_update_all(_NEWER)
                 merge.when_not_matched_insert_all().execute(data)
         self._tables[name], self.versions[name] = table, table.version
         return before
@@ -438,15 +423,6 @@ def _schema(row_type: type[Any]) -> pa.Schema:
     fields += [pa.field("row", pa.binary()), pa.field("gone", pa.bool_(), nullable=False)]
     fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
     return pa.schema(fields)
-
-
-@cache
-def _letters_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    kinds = {"partition": pa.int64(), "offset": pa.int64(), "reason": pa.string(), "digest": pa.string()}
-    keyed = {"offset": {"lance-schema:unenforced-primary-key": "true"}}
-    return pa.schema([pa.field(name, kind, False, keyed.get(name)) for name, kind in kinds.items()])
 
 
 @cache

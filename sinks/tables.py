@@ -18,7 +18,6 @@ from memtape.schemas.log import Log
 from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
-    DeadLetter,
     Guarded,
     LivingRow,
     ScopeHeld,
@@ -106,8 +105,8 @@ class Shard:
         """Return whether a first row has ever come."""
         return self.path.is_dir()
 
-    def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
-        """Write rows and dead letters; skip a row no newer than the stored row with its key."""
+    def write(self, rows: Sequence[Guarded]) -> None:
+        """Write rows; skip a row no newer than the stored row with its key."""
         # Tables as the watermark has them hold the rows that the index knows, and no other.
         self._is_whole = self._is_whole or self._is_as_marked()
         is_new = [not known for known in self._index.known(rows)] if self._is_whole else [False] * len(rows)
@@ -115,8 +114,6 @@ class Shard:
         self._is_whole = False
         self._index.write(rows, self._tables.write(rows, is_new))
         self._is_whole = True
-        if dead_letters:
-            self._tables.write_dead_letters(dead_letters)
 
     def _is_as_marked(self) -> bool:
         """Return whether every table has the version that the watermark names, or none was ever written."""
@@ -188,11 +185,6 @@ class Shard:
     def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys."""
         return self._tables.rows(row_type, scope)
-
-    @guarded_read
-    def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """Return dead letters in the order of their offsets."""
-        return sorted(self._tables.dead_letters(), key=lambda letter: letter.offset)[:limit]
 
     @guarded_read
     def folder(self) -> TableFolder | None:

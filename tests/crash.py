@@ -533,7 +533,6 @@ def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
         shard = Shard(home.current().shard(number), number)
         if shard.exists():
             found[f"watermark {number}"] = shard.watermark()
-            found[f"dead letters {number}"] = shard.dead_letters(1_000)
         before = past.shard(number)
         for name in TABLES:
             found[f"past {name} {number}"] = before.rows(TABLES[name]) if before.exists() else []

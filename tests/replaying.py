@@ -13,10 +13,14 @@ from memtape.state.core.partition import Partition, fold
 
 
 class Replay(NamedTuple):
-    """The state of every partition read, and the dead letters in order."""
+    """The state of every partition read."""
 
     partitions: dict[int, Partition]
-    dead_letters: list[DeadLetter]
+
+    @property
+    def dead_letters(self) -> list[DeadLetter]:
+        """The dead letters, those of each partition in order."""
+        return [it for partition in self.partitions.values() for it in partition.counters.latest_dead_letters]
 
     @property
     def state_hash(self) -> str:
@@ -28,11 +32,11 @@ def replay(slots: Iterable[Slot]) -> Replay:
     """Return the state of these slots, each partition's in order; partitions may interleave."""
     slots = list(slots)
     erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
-    replayed = Replay({}, [])
+    replayed = Replay({})
     for slot in slots:
         number = slot.partition
         if number not in replayed.partitions:
             erasures = erasures_of(it for it in erased if it.partition == number)
             replayed.partitions[number] = Partition(number, erasures)
-        replayed.dead_letters.extend(fold(replayed.partitions[number], (slot,)).dead_letters)
+        fold(replayed.partitions[number], (slot,))
     return replayed

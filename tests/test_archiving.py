@@ -597,7 +597,7 @@ def ticks(partition: Partition, hours: int) -> list[int]:
     """Return how many rows each of so many hours touched."""
     hour = ((partition.clock or 0) // HOUR_US + 1) * HOUR_US
     said = (make_tick(0, hour + n * HOUR_US) for n in range(hours))
-    return [len(fold(partition, b.slots([tick], start=partition.offset)).changes) for tick in said]
+    return [len(fold(partition, b.slots([tick], start=partition.offset))) for tick in said]
 
 
 HOW = ("after a pass", "after a restore")

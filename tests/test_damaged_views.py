@@ -32,7 +32,7 @@ from memtape.tools.keep.verify import verify
 
 A = "project:a"
 KEY = embedder_key("test", "1", 4)
-TABLES = ("memories", "turns", "tombstones", "uses", "edges", "dead_letters", "vectors-*")
+TABLES = ("memories", "turns", "tombstones", "uses", "edges", "vectors-*")
 FILES = ("_versions/*.manifest", "data/*.lance", "_transactions/*.txn")
 BESIDE = (WATERMARK, f"{INDEX}/*/{MANIFEST}", f"{INDEX}/*/[0-9]*")
 """What stands beside the tables: the watermark, and the manifests and other files of the search index."""

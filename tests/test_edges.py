@@ -147,7 +147,7 @@ def test_a_link_to_another_page_follows_what_happens_there() -> None:
     fold(partition, before)
     hide, show = forgotten(["far"], "f"), restored(["far"], "b")
     for said, linked_to in ((hide, []), (show, [(make_id("far"), "memories/002.md")])):
-        changes = fold(partition, slots([said], start=partition.offset)).changes
+        changes = fold(partition, slots([said], start=partition.offset))
         (first,) = [it for it in pages_of(partition, changes) if it.path == "memories/001.md"]
         assert isinstance(first, MemoryPage)
         assert list(first.links.get(make_id("heron"), ())) == linked_to

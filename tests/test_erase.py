@@ -564,7 +564,7 @@ def vectors(home: Path, rows: list[bytes]) -> Shard:
     key = "m@1/16"
     of: dict[str, Any] = {"scope": "project:a", "embedder": key}
     made = [VectorRow(key=f"project:a/{n}:{key}", id=str(n), vector=it, **of) for n, it in enumerate(rows)]
-    shard.write([Guarded("vectors", row, 0, number) for number, row in enumerate(made)], [])
+    shard.write([Guarded("vectors", row, 0, number) for number, row in enumerate(made)])
     return shard
 
 

@@ -151,7 +151,7 @@ def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObje
     while rest:
         size = data.draw(st.integers(1, 7))
         batch, rest = rest[:size], rest[size:]
-        changes = fold(partition, batch).changes
+        changes = fold(partition, batch)
         rows |= {(it.table, it.row.key): it.row for it in guarded_rows(partition, changes)}
         pages |= {(found.scope, found.path): found for found in pages_of(partition, changes)}
     for scope in partition.scopes.values():

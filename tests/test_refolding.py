@@ -90,7 +90,7 @@ def test_folding_anew_twice_changes_nothing_more(events: list[Event], settings: 
     once = [*events, anew(**settings)]
     twice = [*once, anew(1_001, 1_001, **settings)]
     assert leaves(partition_of(twice)) == leaves(partition_of(once))
-    changes = fold(partition_of(once), slots([anew(1_001, 1_001, **settings)], start=10_000)).changes
+    changes = fold(partition_of(once), slots([anew(1_001, 1_001, **settings)], start=10_000))
     assert changes == {}
 
 

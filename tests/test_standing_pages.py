@@ -183,7 +183,7 @@ def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it
               turn("Never mention my divorce again.", "o", after=2)]  # fmt: skip
     partition, told = Partition(0), list[int]()
     for slot in slots([*events, forgotten(["o"], "x")]):
-        pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]).changes)}
+        pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]))}
         told.append(render(pages["MEMORY.md"]).count("ivorce") if "MEMORY.md" in pages else 0)
     assert [bool(count) for count in told] == [False, True, True, True, False, True]
     assert told[-1] == told[3]

@@ -191,7 +191,7 @@ def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
         case "a changed row":
             shard = Shard(path, number)
             row = shard.rows(TurnRow)[0]
-            shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
+            shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)])
         case "an edited page":
             next(home.vault.rglob("MEMORY.md")).write_text("edited\n")
         case "a page too many":

@@ -245,7 +245,7 @@ class World:
         self.say(configured())
 
     def say(self, *events: Event) -> None:
-        changes = fold(self.partition, slots(list(events), start=self.partition.offset)).changes
+        changes = fold(self.partition, slots(list(events), start=self.partition.offset))
         self.vault.write(pages_of(self.partition, changes), [])
 
     def path(self, slug: str) -> Path:

@@ -138,7 +138,7 @@ def test_lancedb_finds_by_vector_what_the_cosines_of_recorded_vectors_say(tmp_pa
         )
         for n, it in enumerate(made)
     ]
-    shard.write([Guarded("vectors", row, 1, n) for n, row in enumerate(rows)], [])
+    shard.write([Guarded("vectors", row, 1, n) for n, row in enumerate(rows)])
     assert {row.vector for row in shard.rows(VectorRow)} == {row.vector for row in rows}
     vectors = np.stack([recorded(row.vector) for row in rows]).astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -178,16 +178,16 @@ def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
 def test_a_write_is_idempotent_and_never_goes_back(tmp_path: Path) -> None:
     shard = Shard(tmp_path / "p00", 0)
     new = Guarded("memories", memory_row("new"), generation=0, offset=10)
-    shard.write([new], [])
+    shard.write([new])
     for text, offset in (("old", 9), ("again", 10)):
         stale = Guarded("memories", memory_row(text), generation=0, offset=offset)
-        shard.write([stale], [])
+        shard.write([stale])
         assert [row.text for row in shard.rows(MemoryRow)] == ["new"]
     gone = Guarded("memories", GoneRow("project:a/x", "x", "project:a"), generation=0, offset=11)
-    shard.write([gone], [])
-    shard.write([new], [])
+    shard.write([gone])
+    shard.write([new])
     assert shard.rows(MemoryRow) == []
-    shard.write([Guarded("memories", memory_row("refolded"), generation=1, offset=3)], [])
+    shard.write([Guarded("memories", memory_row("refolded"), generation=1, offset=3)])
     assert [row.text for row in shard.rows(MemoryRow)] == ["refolded"]
 
 
@@ -195,11 +195,11 @@ def test_a_write_that_is_repeated_adds_no_row_twice(tmp_path: Path, monkeypatch:
     """Also where the table was written and the index was not."""
     shard = Shard(tmp_path / "p00", 0)
     first, second = (msgspec.structs.replace(memory_row("one"), id=id, key=f"project:a/{id}") for id in "ab")
-    shard.write([Guarded("memories", first, 0, 1)], [])
+    shard.write([Guarded("memories", first, 0, 1)])
     with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
         patch.setattr(SearchIndex, "write", lambda *_: (_ for _ in ()).throw(OSError("full")))
-        shard.write([Guarded("memories", second, 0, 2)], [])
-    shard.write([Guarded("memories", second, 0, 2)], [])
+        shard.write([Guarded("memories", second, 0, 2)])
+    shard.write([Guarded("memories", second, 0, 2)])
     assert [row.id for row in shard.rows(MemoryRow)] == ["a", "b"]
 
 
@@ -211,7 +211,7 @@ def test_verify_names_what_differs(home: Home) -> None:
     number = next(n for n in range(16) if Shard(home.current().shard(n), n).rows(TurnRow))
     shard = Shard(home.current().shard(number), number)
     row = shard.rows(TurnRow)[0]
-    shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
+    shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)])
     verdict = verify(home, log)
     assert not verdict.ok
     lost = {(view, row.id, "missing") for view in ("turns", "index")}

@@ -357,7 +357,7 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
     partition = Partition(0, erasures_of(rest))
     shown: dict[tuple[str, str], str] = {}
     for slot in rest:
-        for one in pages_of(partition, fold(partition, [slot]).changes):
+        for one in pages_of(partition, fold(partition, [slot])):
             shown[one.scope, one.path] = render(one)
     changes = [change for scope in partition.scopes.values() for change in all_changes(scope)]
     made = {(one.scope, one.path): text for one in pages_of(partition, changes) if (text := render(one))}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
-from typing import NamedTuple
 
 import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Captured, Configured, Erased, Event, Ticked
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import Change, Context, Counters, DeadLetter
+from memtape.schemas.rows import DEAD_LETTERS_KEPT, Change, Context, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
@@ -50,16 +49,12 @@ class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):
         self.bodies = Bodies()
 
 
-class Folded(NamedTuple):
-    """The result of folding slots: each changed row with the offset of its last event, and dead letters."""
+def fold(state: Partition, slots: Iterable[Slot]) -> dict[Change, int]:
+    """Fold slots of this partition, in order; return each changed row with the offset of its last event.
 
-    changes: dict[Change, int]
-    dead_letters: list[DeadLetter]
-
-
-def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
-    """Fold slots of this partition, in order; an undecodable slot becomes a dead letter and stops nothing."""
-    folded = Folded({}, [])
+    An undecodable slot becomes a dead letter and stops nothing.
+    """
+    changes: dict[Change, int] = {}
     for slot in slots:
         try:
             event = decode(slot.payload)
@@ -70,15 +65,16 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
                 said = f"A tick of another partition than {number}."
                 raise InvalidEvent("misplaced", said, "$.body.partition")
         except InvalidEvent as error:
-            state.counters.dead_letters += 1
-            digest = blake2b(slot.payload, digest_size=16).hexdigest()
-            folded.dead_letters.append(DeadLetter(slot.partition, slot.offset, error.reason, digest))
+            counters = state.counters
+            counters.dead_letters += 1
+            letter = DeadLetter(slot.partition, slot.offset, error.reason, digest_of(slot.payload))
+            counters.latest_dead_letters = [*counters.latest_dead_letters, letter][-DEAD_LETTERS_KEPT:]
         else:
             for change in evolve(state, event, slot.offset):
-                folded.changes[change] = slot.offset
+                changes[change] = slot.offset
                 state.scopes[change.scope].changed = slot.offset
         state.offset = slot.offset + 1
-    return folded
+    return changes
 
 
 def evolve(state: Partition, event: Event, offset: int) -> list[Change]:

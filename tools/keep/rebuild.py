@@ -18,7 +18,7 @@ import msgspec
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
-from memtape.schemas.errors import DamagedViews, MemtapeError
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import Page, ScopeMark
@@ -39,7 +39,6 @@ from memtape.tools.keep.projector import control_of, project
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
-MOST_DEAD_LETTERS = 100_000
 ALL_PARTITIONS = -1
 """The partition number in reports about several partitions."""
 
@@ -205,12 +204,7 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
             continue  # Nothing to lose: this shard is made anew anyway.
         if changed := changed_rules(watermark.rules):
             return f"the rules have changed ({', '.join(changed)})"
-        try:
-            has_any = watermark.counters.dead_letters > 0
-            letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS) if has_any else []
-        except DamagedViews:
-            views.build.note_damage(number)
-            continue
+        letters = watermark.counters.latest_dead_letters
         dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
         if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"

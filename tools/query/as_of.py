@@ -109,7 +109,7 @@ class PastViews:
         state = state_at(self._log, self._home.current(), shard.partition, offset)
         try:
             for rows in rows_at(state, offset):
-                shard.write(rows, [])
+                shard.write(rows)
             shard.write_watermark(watermark_of(state, trail))
         except Exception:
             _remove(shard.path)

@@ -127,11 +127,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     erasures: tuple[str, ...] = ()
 
 
-def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters: bool = True) -> Status:
-    """Return counts, positions and lag of a home, from its views and the ends of its log, under a profile.
-
-    Without `letters` the latest dead letters are left out, whose table is opened only if there are any.
-    """
+def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
+    """Return counts, positions and lag of a home, from its views and the ends of its log, under a profile."""
     now, counters = now_us(), Counters()
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
     for known in filter(None, marks.values()):
@@ -160,26 +157,25 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         state=worst(views),
         views=views,
         types=dict(sorted(counters.types.items())),
+        latest_dead_letters=tuple(counters.latest_dead_letters[-LISTED:]),
         **{name: getattr(counters, name) for name in COUNTED},
-        **_contents(retriever, marks, now if settings.consolidate else None, letters=letters),
+        **_contents(retriever, marks, now if settings.consolidate else None),
         **_of_files(home, now),
     )
 
 
 def _contents(
-    retriever: Retriever, marks: Mapping[int, Watermark | None], gate_us: int | None, *, letters: bool
+    retriever: Retriever, marks: Mapping[int, Watermark | None], gate_us: int | None
 ) -> dict[str, Any]:
-    """Return the fields of a `Status` from the views: counts by scope and in all, lives, dead letters.
+    """Return the fields of a `Status` from the views: counts by scope and in all, and lives.
 
     `gate_us` is the time for the state of the next passes, None without any.
     """
     held, passes, lives = dict[str, ScopeHeld](), dict[str, PassMark](), dict[str, LifeMark]()
-    dead_letters = list[DeadLetter]()
     for number, mark in marks.items():
         if mark is not None:
             shard = retriever.shard(number)
             held, passes, lives = held | shard.held(), passes | mark.passes, lives | mark.lives
-            dead_letters += shard.dead_letters(LISTED) if letters and mark.counters.dead_letters else []
     scopes = dict[str, ScopeCount]()
     for name, its in sorted(held.items()):
         passed = passes.get(name, PassMark())
@@ -191,7 +187,6 @@ def _contents(
         "turns": sum(its.turns for its in held.values()),
         "hidden": sum(its.hidden for its in held.values()),
         "hidden_ids": tuple([id for its in held.values() for id in its.hidden_ids][:LISTED]),
-        "latest_dead_letters": tuple(dead_letters[-LISTED:]),
         "lives": dict(sorted(lives.items())),
         "last_at": max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
     }
