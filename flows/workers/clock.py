@@ -23,12 +23,6 @@ EMPTY_WAIT_US = 30 * DAY_US
 """Age of a partition without a scope at its first tick."""
 MOST_AWAY_HOURS = 3_653 * 24
 """Ten years: a machine whose time is further ahead of a partition has a wrong clock."""
-Mark = tuple[int, int]
-"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
-UNASKED: Mark = (0, 0)
-ASK_US = DAY_US
-MOVED_US = DAY_US
-"""Minimum distance of a new commit time from the last one: a project becomes dormant by days."""
 
 
 class _Hour(NamedTuple):
@@ -113,19 +107,19 @@ def _hours(slots: Iterable[Slot]) -> Iterator[_Hour]:
 
 
 class CommitMarkStore(Protocol):
-    """The store of the marks of repositories, by scope."""
+    """The store of the times (us) at which repositories were asked last, by scope."""
 
-    def read(self) -> dict[str, Mark]: ...
+    def read(self) -> dict[str, int]: ...
 
-    def write(self, marks: dict[str, Mark]) -> None: ...
+    def write(self, marks: dict[str, int]) -> None: ...
 
 
 @dataclass(eq=False)
 class Commits(Worker):
     """Asks each repository of a scope once a day for its last commit: that makes one `scope_changed`.
 
-    An event's id derives from the time of the commit, so that two workers, or a killed and restarted worker,
-    add nothing twice.
+    An event's id derives from the day of the commit, since a project becomes dormant by days. So two workers,
+    or a killed and restarted worker, add nothing twice.
     `folders` gives a folder of each that may be asked, and `last_commit` a time.
     """
 
@@ -138,22 +132,19 @@ class Commits(Worker):
     now_us: Callable[[], int]
 
     def due(self) -> Iterator[list[Event]]:
-        """Ask each repository not asked for a day, and yield the event of a new commit time."""
+        """Ask each repository not asked for a day, and yield the event of its last commit."""
         now, folders = self.now_us(), self.folders()
         marks = self.marks.read() if folders else {}
         for scope, folder in folders.items():
-            asked_at, before = marks.get(scope, UNASKED)
             # A scope in which nothing was ever said is no project yet.
             number = partition_of(scope, self.log.partitions)
-            if now - ASK_US < asked_at <= now or not self.log.read(number, 0, 1, scope=scope):
+            if now - DAY_US < marks.get(scope, 0) <= now or not self.log.read(number, 0, 1, scope=scope):
                 continue
-            at = self.last_commit(folder)
-            if at is None or not before + MOVED_US < at <= now:
-                at = before
-                yield []
-            else:
+            at, events = self.last_commit(folder), list[Event]()
+            if at is not None and at <= now:
                 body = ScopeChanged(git_at=at, name=None, state=None)
-                id = derived_id("scope_changed", scope, None, f"git:{at}")
-                yield [make_event("scope_changed", id, body, scope, SYSTEM, (), now)]
-            marks[scope] = now, at
+                id = derived_id("scope_changed", scope, None, f"git:{at // DAY_US}")
+                events = [make_event("scope_changed", id, body, scope, SYSTEM, (), now)]
+            yield events
+            marks[scope] = now
             self.marks.write({name: mark for name, mark in marks.items() if name in folders})

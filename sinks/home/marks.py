@@ -31,8 +31,6 @@ LOCK_WAIT_S = 5.0
 
 OffsetMark = tuple[int, str]
 """An offset, and the trail of the log before it."""
-CommitMark = tuple[int, int]
-"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
 
 
 class MarksFile(msgspec.Struct, frozen=True):
@@ -90,18 +88,18 @@ class OffsetMarks:
 
 
 class CommitMarks:
-    """By scope, when the repository was asked for its last commit, so that each is asked once a day."""
+    """By scope, when (us) the repository was asked for its last commit, so that each is asked once a day."""
 
     def __init__(self, home: Home, log_id: str) -> None:
         self._path = home.commits_path
         self._log_id = log_id
 
-    def read(self) -> dict[str, CommitMark]:
+    def read(self) -> dict[str, int]:
         """Return the marks of the log."""
-        log_id, marks = read_json(self._path, tuple[str, dict[str, CommitMark]]) or ("", {})
+        log_id, marks = read_json(self._path, tuple[str, dict[str, int]]) or ("", {})
         return marks if log_id == self._log_id else {}
 
-    def write(self, marks: dict[str, CommitMark]) -> None:
+    def write(self, marks: dict[str, int]) -> None:
         """Replace all stored marks by `marks`."""
         write_whole(self._path, msgspec.json.encode((self._log_id, marks)))
 
