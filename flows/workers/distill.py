@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from memtape.flows.workers.turns import hidden_from, statement_id, text_of, turns_among
+from memtape.flows.workers.turns import captures_among, hidden_from, is_turn, statement_id, text_of
 from memtape.flows.workers.worker import Worker, append_new
 from memtape.schemas.errors import Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
@@ -93,7 +93,8 @@ class Talk:
         """Read a partition from an offset on, all of it or one scope."""
         found = events_between(self.log, number, offset, end, scope, ("captured",))
         wanted = [(slot.offset, it) for slot, it in found if it.scope != GLOBAL and self.wants(it)]
-        for turn in turns_among(self.log, number, wanted, {}):
+        erasures = erasures_of(self.log.erased(number))
+        for _, turn in captures_among(self.log, number, wanted, erasures, is_turn):
             session = LogSession(number, turn.scope or "", turn.session)
             self.turns.setdefault(session, {}).setdefault(turn.id, turn)
         for _, event in wanted:

@@ -12,6 +12,7 @@ from heapq import nsmallest
 from typing import NamedTuple, Protocol
 
 from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
+from memtape.flows.workers.turns import captures_among
 from memtape.flows.workers.worker import OffsetStore
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import dimensions_of
@@ -22,9 +23,8 @@ from memtape.schemas.events import (
     Event,
     embedded_id,
     make_embedded,
-    may_write,
 )
-from memtape.schemas.log import Log, Slot, events_between, known_among
+from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import whole_text
@@ -204,16 +204,10 @@ class EmbedQueue:
 
     def _read(self, number: int, end: int) -> None:
         self._drop_erased(number)
-        erasures = self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured",))
         events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-        first = known_among(self._log, (event for _, event in events))
-        found: dict[Ref, _Waiting] = {}
-        for offset, event in events:
-            ref, is_text = (event.scope or "", event.id), event.body is not None and may_write(event)
-            is_first = first.get(ref) == offset and _is_at(self._log, event, number)
-            if is_text and is_first and not erasures.covers(event):
-                found[ref] = _Waiting(number, offset, event.sent)
+        texts = captures_among(self._log, number, events, self._erasures[number], lambda event: True)
+        found = {(it.scope or "", it.id): _Waiting(number, offset, it.sent) for offset, it in texts}
         self._waiting |= found
         self._note_tries(found)
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end

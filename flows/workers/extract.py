@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 from memtape.flows.workers.turns import (
     PAGE_SLOTS,
+    captures_among,
     event_beside,
     hidden_from,
     is_turn,
     statement_event,
     statement_id,
     text_of,
-    turns_among,
 )
 from memtape.flows.workers.worker import OffsetStore, Worker
 from memtape.schemas.codec import event_of
@@ -71,7 +71,7 @@ class Extraction(Worker):
                     slots = self.log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
                     found = ((slot.offset, event_of(slot.payload)) for slot in slots)
                     events = [(offset, event) for offset, event in found if event is not None]
-                    yield from self._made(number, turns_among(self.log, number, events, hidden, may_correct))
+                    yield from self._made(number, events, hidden)
                     offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
                     self.on_progress(sum(offsets), sum(ends))
                     if slots and offsets != ends and self.is_over():
@@ -79,12 +79,14 @@ class Extraction(Worker):
         finally:
             self.marks.write(_NAME, offsets)
 
-    def _made(self, number: int, said: Sequence[Event]) -> Iterator[list[Event]]:
+    def _made(
+        self, number: int, events: Sequence[tuple[int, Event]], hidden: dict[str, None]
+    ) -> Iterator[list[Event]]:
         """Yield statements and corrections of a partition's turns, and corrections of people's captures."""
-        now = self.now_us()
-        erasures = erasures_of(self.log.erased(number)) if said else Erasures()
-        made: list[Event] = []
-        for one in said:
+        now, made = self.now_us(), list[Event]()
+        erasures = erasures_of(self.log.erased(number))
+        said = captures_among(self.log, number, events, erasures, lambda it: is_turn(it) or may_correct(it))
+        for one in (event for _, event in said if event.id not in hidden):
             reading, by_agent = read(text_of(one)), one.actor.origin == "agent"
             wrong, right = corrections_in(reading) if may_correct(one) else (), list[Event]()
             if wrong:

@@ -24,7 +24,7 @@ from memtape.schemas.events import (
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, events_between, known_among
 from memtape.schemas.scopes import partition_of
-from memtape.state.core.erasures import erasures_of
+from memtape.state.core.erasures import Erasures
 from memtape.state.text.statements import IMPORTANCE, Statement
 
 PAGE_SLOTS = 1_000
@@ -41,32 +41,27 @@ def hidden_from(log: Log, number: int, offset: int) -> dict[str, None]:
     return hidden
 
 
-def turns_among(
+def captures_among(
     log: Log,
     number: int,
     events: Sequence[tuple[int, Event]],
-    hidden: dict[str, None],
-    also: Callable[[Event], bool] = lambda event: False,
-) -> list[Event]:
-    """Return the turns among a partition's events, given with offsets: the first event of each id only.
+    erasures: Erasures,
+    wants: Callable[[Event], bool],
+) -> list[tuple[int, Event]]:
+    """Return the wanted captures among a partition's events, given with offsets.
 
-    With `also` further captures are returned.
+    They are the first events of their ids, by who may write there, and not erased.
     """
-
-    def is_wanted(event: Event) -> bool:
-        return is_turn(event) or (also(event) and may_write(event))
-
-    if not any(is_wanted(event) for _, event in events):
-        return []
-    erasures = erasures_of(log.erased(number))
-    turns = [(offset, event) for offset, event in events if is_wanted(event) and not erasures.covers(event)]
-    firsts = known_among(log, (event for _, event in turns))
+    wanted = [(offset, event) for offset, event in events if may_write(event) and wants(event)]
+    living = [
+        (offset, event) for offset, event in wanted if event.body is not None and not erasures.covers(event)
+    ]
+    firsts = known_among(log, (event for _, event in living))
     return [
-        event
-        for offset, event in turns
+        (offset, event)
+        for offset, event in living
         if partition_of(event.scope or "", log.partitions) == number
         and firsts.get((event.scope, event.id)) == offset
-        and event.id not in hidden
     ]
 
 
