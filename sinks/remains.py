@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
@@ -32,7 +31,6 @@ from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.text.traces import Traces
-from memtape.state.vectors.recorded import recorded
 from memtape.state.views.index_proof import are_sound_vectors
 from memtape.state.views.indexed import FOUND, GONE, kept_at, texts_of
 
@@ -42,8 +40,6 @@ OVERLAP_BYTES = 256 * 1024
 ROWS_AT_ONCE = 1_024
 BETWEEN = " \x00x\x00 "
 """A mark that is no word keeps the last words of one row from the first of the next."""
-SAME_COSINE = 1 - 1e-9
-"""From here on two vectors are one, scaled otherwise; one with a single other component is at 1 - 3e-8."""
 
 STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
 """Runs of words in every home, with or without captures: names of tables and columns, headings of pages."""
@@ -60,7 +56,7 @@ equal to those of an erased text are a person's own names, unlike ids.
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
     """The content searched for: ids as they are; texts and single words, whatever their case and separators.
 
-    `vectors` are in their recorded form, and found in any length and format. Of the `said` texts, `hidden`
+    `vectors` are in their recorded form. Of the `said` texts, `hidden`
     counts those not searched for: too short, or equal to living texts. `labelled` are telling words of the
     texts that no living text has and a label of another event has (a tag, a source): they are not searched
     for. `shared` are telling words of living texts, not searched for either, each with ids of such texts.
@@ -106,14 +102,15 @@ class SearchedFile(NamedTuple):
 class _Grain(NamedTuple):
     """A piece of decoded text, and its values that are ids if they equal one; None if ids are found as text.
 
-    `data` are the original bytes, `rows` the vectors stored as numbers, `terms` stems of words.
+    `data` are the original bytes, `vectors` those stored as numbers, in their recorded form, `terms` stems of
+    words.
     """
 
     where: str
     text: str
     ids: frozenset[str] | None = None
     data: bytes = b""
-    rows: NDArray[np.float64] | None = None
+    vectors: frozenset[bytes] = frozenset()
     terms: frozenset[str] = frozenset()
 
 
@@ -126,18 +123,13 @@ class _Search:
 
     def __init__(self, needles: Needles) -> None:
         self.needles, self.traces = needles, Traces(needles.texts, needles.words)
-        # Vectors are looked for as bytes, in base64, and as rows of numbers of the same direction.
+        # Vectors are looked for as bytes, in base64, and as rows of numbers.
         self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
         languages = range(len(TOLD_LANGUAGES))
         self.stems = {
             term: word for word in needles.words for it in languages for term in take(word, 0, it).terms
         }
         self.terms_of = lru_cache(maxsize=1)(_terms_of)  # The files of a folder follow each other.
-        self.units: dict[int, tuple[list[str], NDArray[np.float64]]] = {}
-        for size in dict.fromkeys(map(len, needles.vectors)):
-            names = [name for name, vector in self.vectors.items() if len(vector) == size]
-            rows = np.stack([recorded(self.vectors[name]).astype(np.float64) for name in names])
-            self.units[rows.shape[1]] = names, _unit(rows)
 
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
@@ -148,13 +140,9 @@ class _Search:
             hits = [("text", self.traces.texts[number]) for number in traced.texts]
             hits += [("word", word) for word in traced.words]
             hits += [("word", self.stems[term]) for term in sorted(grain.terms & self.stems.keys())]
-            if grain.rows is not None and grain.rows.shape[1] in self.units:
-                names, units = self.units[grain.rows.shape[1]]
-                same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
-                hits += [("vector", names[place]) for place in same.tolist()]
-            else:
-                here = (it for it, vector in self.vectors.items() if vector in grain.data or it in grain.text)
-                hits += [("vector", name) for name in here]
+            for name, vector in self.vectors.items():
+                if vector in grain.vectors or vector in grain.data or name in grain.text:
+                    hits.append(("vector", name))
             if ids_count:
                 ids = grain.text if grain.ids is None else grain.ids
                 hits += [("id", id) for id in self.needles.ids if id in ids]
@@ -238,12 +226,6 @@ def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> Searched
     return _Search(needles).find("log", ("log", _grains(slots)), ids_count=False)
 
 
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: NDArray[np.float64] = rows / np.where(lengths > 0, lengths, 1)
-    return units
-
-
 def _open(path: Path, terms_of: Callable[[Path], frozenset[str]]) -> _Read:
     if path.suffix == ".lance":
         return "LanceDB data", _lance(path)
@@ -290,7 +272,7 @@ def _lance(path: Path) -> Iterator[_Grain]:
             column, place = batch.column(name), f"rows {number * ROWS_AT_ONCE}…, column {name}"
             if pa.types.is_fixed_size_list(column.type):
                 rows = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
-                yield _Grain(place, "", frozenset(), rows=rows.astype(np.float64))
+                yield _Grain(place, "", frozenset(), vectors=_recorded(rows))
                 continue
             values = column.to_pylist()
             there = [value for value, is_gone in zip(values, gone, strict=True) if not is_gone]
@@ -332,10 +314,15 @@ def _index_vectors(path: Path) -> Iterator[_Grain]:
     """Yield the vectors of a segment. Their sketches follow from them, which is held against them."""
     segment = read_segment(path, VectorSegment)
     for start in range(0, len(segment.keys), ROWS_AT_ONCE):
-        rows = segment.vectors[start : start + ROWS_AT_ONCE].astype(np.float64)
-        yield _Grain(f"rows {start}…", "", frozenset(), rows=rows)
+        rows = segment.vectors[start : start + ROWS_AT_ONCE]
+        yield _Grain(f"rows {start}…", "", frozenset(), vectors=_recorded(rows))
     if not are_sound_vectors(segment):
         raise MemtapeError("it has sketches that its vectors do not have")
+
+
+def _recorded(rows: NDArray[Any]) -> frozenset[bytes]:
+    """Return the rows of an array of vectors in their recorded form: the numbers are whole in any type."""
+    return frozenset(row.tobytes() for row in rows.astype("<i2"))
 
 
 def _texts(value: Any) -> Iterator[str]:
