@@ -153,7 +153,7 @@ class RowTables:
                 its = [n for n in own if is_new[n] is fresh]
                 if not its:
                     continue
-                data = _data(row_type, [rows[n] for n in its])
+                data = _data(_schema(row_type), [rows[n] for n in its])
                 before = self._write(name, data, fresh)
                 if name in FOUND:
                     found = self._addresses(name, before, [rows[n].row.key for n in its])
@@ -326,7 +326,7 @@ class RowTables:
             said = guarded.row.key.removeprefix(f"{guarded.row.scope}/")
             by_embedder.setdefault(said.partition(":")[2], []).append(guarded)
         for embedder, its in by_embedder.items():
-            self._write(vectors_table(embedder), _vector_data(its, dimensions_of(embedder)), False)
+            self._write(vectors_table(embedder), _data(_vector_schema(dimensions_of(embedder)), its), False)
 
 
 def vectors_table(embedder: str) -> str:
@@ -339,15 +339,18 @@ _ENCODE = msgspec.msgpack.Encoder().encode
 _DECODERS = {row_type: msgspec.msgpack.Decoder(row_type) for row_type in TABLES.values()}
 
 
-def _data(row_type: type[LivingRow], rows: Sequence[Guarded]) -> pa.Table:
-    """Return rows as a table: single values in columns, the text in its own, and the rest in `row`."""
+def _data(schema: pa.Schema, rows: Sequence[Guarded]) -> pa.Table:
+    """Return rows as a table: single values in columns, the text in its own, and the rest in `row`.
+
+    A vector has a column instead of `row`. Of a removed row there is the key alone.
+    """
     import pyarrow as pa
 
-    schema = _schema(row_type)
     given: list[Any] = [None if isinstance(its.row, GoneRow) else its.row for its in rows]
-    columns: dict[str, list[Any]] = {
-        name: [getattr(row, name, None) for row in given] for name in schema.names if name not in _OWN
-    }
+    columns = {name: [getattr(row, name, None) for row in given] for name in schema.names}
+    if "vector" in columns:
+        vectors = columns["vector"]
+        columns["vector"] = [it and np.frombuffer(it, "<i2").astype(np.float16) for it in vectors]
     columns |= {name: [getattr(its.row, name) for its in rows] for name in ("key", "id", "scope")}
     columns["row"] = [None if row is None else _ENCODE(_without_text(row)) for row in given]
     columns["gone"] = [row is None for row in given]
@@ -382,21 +385,6 @@ def _columns_of(row_type: type[Any]) -> list[str]:
     return ["text", "row"] if "text" in row_type.__struct_fields__ else ["row"]
 
 
-def _vector_data(rows: Sequence[Guarded], dimensions: int) -> pa.Table:
-    """Return vectors as a table; of a removed one the key alone."""
-    import pyarrow as pa
-
-    records = []
-    for its in rows:
-        row = its.row
-        fields = {name: getattr(row, name, None) for name in _VECTOR_COLUMNS}
-        if isinstance(row, VectorRow):
-            fields["vector"] = np.frombuffer(row.vector, dtype="<i2").astype(np.float16)
-        gone = isinstance(row, GoneRow)
-        records.append({**fields, "gone": gone, "generation": its.generation, "offset": its.offset})
-    return pa.Table.from_pylist(records, schema=_vector_schema(dimensions))
-
-
 def _vector_rows(found: pa.Table) -> list[VectorRow]:
     column = found.column("vector")
     values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
@@ -405,24 +393,13 @@ def _vector_rows(found: pa.Table) -> list[VectorRow]:
     return [VectorRow(**record, vector=row.tobytes()) for record, row in zip(rest, matrix, strict=True)]
 
 
-_OWN = ("key", "id", "scope", "row", "gone", "generation", "offset")
-"""The columns of every table of rows."""
-
-
 @cache
 def _schema(row_type: type[Any]) -> pa.Schema:
-    """Return the Arrow schema of a table; all but its key may be null, since a gone row is."""
+    """Return the Arrow schema of a table: the fields of its rows that are single values, and `row`."""
     import pyarrow as pa
 
-    hints = typing.get_type_hints(row_type)
-    single = {name: kind for name, hint in hints.items() if (kind := _arrow_type(hint)) is not None}
-    # Of two merges that insert the same key, a table with a primary key keeps one row.
-    keyed = {"key": {"lance-schema:unenforced-primary-key": "true"}}
-    fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in ("key", "id", "scope")]
-    fields += [pa.field(name, kind) for name, kind in single.items() if name not in ("key", "id", "scope")]
-    fields += [pa.field("row", pa.binary()), pa.field("gone", pa.bool_(), nullable=False)]
-    fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
-    return pa.schema(fields)
+    kinds = {name: _arrow_type(hint) for name, hint in typing.get_type_hints(row_type).items()}
+    return _guarded_schema({name: it for name, it in kinds.items() if it is not None} | {"row": pa.binary()})
 
 
 @cache
@@ -430,9 +407,18 @@ def _vector_schema(dimensions: int) -> pa.Schema:
     """Return the schema of an embedder's vectors: integers below 2,048, which float16 has exactly."""
     import pyarrow as pa
 
+    return _guarded_schema({"embedder": pa.string(), "vector": pa.list_(pa.float16(), dimensions)})
+
+
+def _guarded_schema(kinds: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of columns between a key and a guard. They may be null, since a gone row is."""
+    import pyarrow as pa
+
+    # Of two merges that insert the same key, a table with a primary key keeps one row.
     keyed = {"key": {"lance-schema:unenforced-primary-key": "true"}}
-    fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in ("key", "id", "scope")]
-    fields += [pa.field("embedder", pa.string()), pa.field("vector", pa.list_(pa.float16(), dimensions))]
+    keys = ("key", "id", "scope")
+    fields = [pa.field(name, pa.string(), False, keyed.get(name)) for name in keys]
+    fields += [pa.field(name, kind) for name, kind in kinds.items() if name not in keys]
     fields += [pa.field("gone", pa.bool_(), nullable=False)]
     fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
     return pa.schema(fields)
