@@ -172,7 +172,7 @@ class EmbedQueue:
         if erasures.count == self._erasures[number].count:
             return
         for _, event in events_between(self._log, number, 0, self._offsets[number]):
-            if erasures.covers(event) and _is_at(self._log, event, number):
+            if erasures.covers(event) and partition_of(event.scope or "", self._log.partitions) == number:
                 self._waiting.pop((event.scope or "", event.id), None)
         self._erasures[number] = erasures
 
@@ -217,8 +217,3 @@ class EmbedQueue:
         for held in self._waiting.values():
             marks[held.number] = min(marks[held.number], held.offset)
         self._marks.write(self.key, marks)
-
-
-def _is_at(log: Log, event: Event, number: int) -> bool:
-    """Return whether an event stands in the partition of its scope."""
-    return partition_of(event.scope or "", log.partitions) == number
