@@ -26,10 +26,11 @@ from memtape.sinks.logs.known_ids import said_in
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from memtape.sinks.tables import INDEX, Shard
 from memtape.sinks.zones import ZoneInPage
-from memtape.state.index.entries import language_read, take, told_of
+from memtape.state.index.entries import take
 from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
-from memtape.state.text.terms import TOLD_LANGUAGES
+from memtape.state.text.reading import read
+from memtape.state.text.terms import TOLD_LANGUAGES, terms
 from memtape.state.text.traces import Traces
 from memtape.state.views.index_proof import are_sound_vectors
 from memtape.state.views.indexed import FOUND, GONE, kept_at, texts_of
@@ -125,10 +126,8 @@ class _Search:
         self.needles, self.traces = needles, Traces(needles.texts, needles.words)
         # Vectors are looked for as bytes, in base64, and as rows of numbers.
         self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
-        languages = range(len(TOLD_LANGUAGES))
-        self.stems = {
-            term: word for word in needles.words for it in languages for term in take(word, 0, it).terms
-        }
+        pairs = ((word, language) for word in needles.words for language in TOLD_LANGUAGES)
+        self.stems = {term: word for word, language in pairs for term in terms(word, language)}
         self.terms_of = lru_cache(maxsize=1)(_terms_of)  # The files of a folder follow each other.
 
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
@@ -305,8 +304,7 @@ def _terms_of(folder: Path) -> frozenset[str]:
         assert manifest is not None
         for row in shard.rows(TABLES[table], manifest.scope):
             for text in texts_of(row):
-                told = told_of(text)
-                terms |= dict.fromkeys(take(text, told, language_read(told, manifest.usual)).terms)
+                terms |= dict.fromkeys(take(read(text), manifest.usual).terms)
     return frozenset(terms)
 
 

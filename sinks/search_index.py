@@ -62,7 +62,6 @@ from memtape.state.views.indexed import (
     INDEXED,
     TABLE_NAMES,
     TABLE_OF,
-    AddressedRow,
     Take,
     address_of,
     embedder_of,
@@ -72,7 +71,6 @@ from memtape.state.views.indexed import (
     no_rows,
     segment_of_rows,
     table_number,
-    told_of_row,
     vector_key,
 )
 
@@ -453,9 +451,9 @@ class _IndexBuilder:
                 texts.append((key, its))
                 placed[key] = address
         if newest := self._newer(self._texts, texts):
-            added = {key: AddressedRow(it, placed[key], told_of_row(it.row)) for key, it in newest.items()}
+            added = {key: (guarded, placed[key]) for key, guarded in newest.items()}
             self._settle_language(added)
-            segment = segment_of_rows(list(added.values()), self._usual)
+            segment = segment_of_rows(added.values(), self._usual)
             self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
             self._texts.settle()
         for embedder, keyed in vectors.items():
@@ -483,12 +481,12 @@ class _IndexBuilder:
     def _tiers_of(self, embedder: str) -> _Tiers[VectorSegment]:
         return self._vectors.setdefault(embedder, _Tiers(merged_vectors, MOST_VECTORS))
 
-    def _settle_language(self, added: dict[int, AddressedRow]) -> None:
+    def _settle_language(self, added: dict[int, tuple[Guarded, int]]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
         told_of = [it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments]
         counts = languages_of(joined(told_of, np.int64))
-        new = languages_of_rows((it.guarded.row for it in added.values()), (it.told for it in added.values()))
+        new = languages_of_rows(guarded.row for guarded, _ in added.values())
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:
             return
@@ -502,8 +500,7 @@ class _IndexBuilder:
             for row, at, stored in zip(heads, addresses, self._take(addresses), strict=True):
                 own = segment.with_wordings(row)
                 guarded = Guarded(TABLE_NAMES[at.table], stored, at.generation, at.offset)
-                told = tuple(segment.told[own].tolist())
-                added[int(keys[row])] = AddressedRow(guarded, at.address, told)
+                added[int(keys[row])] = guarded, at.address
                 alive[own] = False
 
     def opened(self) -> OpenIndex:

@@ -40,6 +40,7 @@ from memtape.state.ranking import meaning
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.text import terms as terms_module
+from memtape.state.text.reading import Reading
 from memtape.state.vectors.recorded import quantised
 from memtape.state.views import index_proof
 from memtape.state.views.index_proof import content, expected_content, is_sound, usual_of, vectors_content
@@ -346,14 +347,14 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
     words = [f"{first}{end}" for first in "lmnoprst" for end in ends]
     said = [f"{one} the {other}ies" for one, other in zip(words, reversed(words), strict=True)]
     terms_module._terms_of_run.cache_clear()
-    alone = [take(text, 1, 0) for text in said]
+    alone = [take(Reading(text), 0) for text in said]
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
             for _ in range(5):
                 terms_module._terms_of_run.cache_clear()
-                assert list(pool.map(lambda text: take(text, 1, 0), said)) == alone
+                assert list(pool.map(lambda text: take(Reading(text), 0), said)) == alone
     finally:
         sys.setswitchinterval(before)
 

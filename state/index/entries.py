@@ -14,8 +14,8 @@ from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
 from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod, only_asks
-from memtape.state.text.reading import read
-from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
+from memtape.state.text.reading import MOST_REMEMBERED, Reading, kept, read
+from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES
 
 KINDS = ("", *sorted(get_args(Kind)))
 """Kinds in the order in which equals are shown; a text without one is first."""
@@ -96,9 +96,10 @@ def number_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def told_of(text: str) -> int:
+@kept
+def told_of(reading: Reading) -> int:
     """Return the languages that a text may be in, a bit each in the order of `TOLD_LANGUAGES`."""
-    return sum(1 << TOLD_LANGUAGES.index(language) for language in languages_told(text))
+    return sum(1 << TOLD_LANGUAGES.index(language) for language in reading.languages)
 
 
 def language_read(told: int, usual: int) -> int:
@@ -116,16 +117,19 @@ def usual_language(sure: Iterable[int]) -> int:
     return min(range(len(counts)), key=lambda number: (-counts[number], TOLD_LANGUAGES[number]))
 
 
-def take(text: str, told: int, read: int) -> TextTokens:
-    """Take a text apart as one in the language of number `read`."""
-    raw = frozenset(_RAW_WORD.findall(text))
-    pairs = worded_terms(text, TOLD_LANGUAGES[read])
+@lru_cache(MOST_REMEMBERED)
+def take(reading: Reading, usual: int) -> TextTokens:
+    """Return the tokens of a text; `usual` is the number of the language of a text that may be in several."""
+    told = told_of(reading)
+    language = language_read(told, usual)
+    raw = frozenset(_RAW_WORD.findall(reading.text))
+    pairs = reading.worded_terms(TOLD_LANGUAGES[language])
     counts = dict(Counter([term for _, term in pairs]))
     if len(pairs) > MOST_COUNT:
         counts = {term: min(count, MOST_COUNT) for term, count in counts.items()}
     for term in dict.fromkeys([term for word, term in pairs if word in raw]):
         counts[term] |= IN_LOWER_CASE
-    return TextTokens(told, read, len(pairs), counts)
+    return TextTokens(told, language, len(pairs), counts)
 
 
 def flags_of(entry: IndexEntry) -> int:

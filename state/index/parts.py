@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +13,13 @@ from memtape.state.index.entries import (
     HIDDEN,
     SUMMARY,
     IndexEntry,
-    language_read,
     take,
     told_of,
     usual_language,
 )
 from memtape.state.index.segments import Flags, IndexDocument, Segment, segment_of
+from memtape.state.text.reading import read
 from memtape.state.text.terms import TOLD_LANGUAGES
-
-KEPT_TEXTS = 2_048
-"""So many texts that stand in no segment are kept as they were taken apart."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -94,23 +90,17 @@ def languages_of(told: Sequence[int] | NDArray[Any]) -> list[int]:
     return counts
 
 
-# The texts behind the watermark are taken in anew with each that comes.
-_told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
-
-
 def part_of(texts: Sequence[IndexEntry], usual: int | None = None, choice: Choice = AT_HAND) -> MaskedSegment:
     """Return texts not stored elsewhere as a part, in their order.
 
     `usual` is the language of texts that may be in several; by default derived from these.
     """
-    told = [_told_once(entry.text) for entry in texts]
+    readings = [read(entry.text) for entry in texts]
     if usual is None:
-        usual = usual_language(languages_of(told))
-    made = [
-        IndexDocument(entry, _take_once(entry.text, its, language_read(its, usual)))
-        for entry, its in zip(texts, told, strict=True)
-    ]
-    segment = segment_of(made)
+        usual = usual_language(languages_of(list(map(told_of, readings))))
+    segment = segment_of(
+        [IndexDocument(it, take(its, usual)) for it, its in zip(texts, readings, strict=True)]
+    )
     return MaskedSegment(segment, choice.takes(segment.flags, segment.at))
 
 

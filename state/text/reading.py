@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues
 from memtape.state.text.normal import SENTENCE_END
-from memtape.state.text.terms import language_of, worded_terms
+from memtape.state.text.terms import ENGLISH, languages_told, worded_terms
 
 ResultT = TypeVar("ResultT")
 
@@ -63,9 +63,14 @@ class Reading:
         return words_in(self.text)
 
     @cached_property
+    def languages(self) -> list[str]:
+        """The possible languages of the text by itself, none without a sign."""
+        return languages_told(self.text)
+
+    @property
     def language(self) -> str:
         """The language of the text by itself, English if possible."""
-        return language_of(self.text)
+        return next(iter(self.languages), ENGLISH)
 
     def worded_terms(self, language: str = "") -> list[tuple[str, str]]:
         """Return each word with its term, in order, as in a language, by default the text's own."""

@@ -49,7 +49,7 @@ _LATIN = lazy(r"[a-zà-žß]+")
 
 
 def languages_told(text: str) -> list[str]:
-    """Return the possible languages of a text by its script or its commonest words; none without a sign."""
+    """Return the possible languages of a text by its script or commonest words, English first, if any."""
     lower = text.lower()
     for language, letter in _SCRIPTS.items() if not text.isascii() else ():
         if letter.search(lower):
@@ -79,8 +79,7 @@ def is_common(word: str) -> bool:
 
 def language_of(text: str) -> str:
     """Return the language of a text by itself, English if possible."""
-    likely = languages_told(text)
-    return ENGLISH if ENGLISH in likely or not likely else likely[0]
+    return next(iter(languages_told(text)), ENGLISH)
 
 
 def terms(text: str, language: str | None = None) -> list[str]:

@@ -64,14 +64,9 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
     for _, row in rows:
         if isinstance(row, VectorRow):
             yield ("vectors", f"{indexed.vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
-    kept = [
-        indexed.AddressedRow(Guarded(table, row, 0, 0), 0, indexed.told_of_row(row))
-        for table, row in rows
-        if table in (*indexed.FOUND, *indexed.KEPT)
-    ]
-    usual = usual_language(
-        indexed.languages_of_rows((it.guarded.row for it in kept), (it.told for it in kept))
-    )
+    known = (*indexed.FOUND, *indexed.KEPT)
+    kept = [(Guarded(table, row, 0, 0), 0) for table, row in rows if table in known]
+    usual = usual_language(indexed.languages_of_rows(guarded.row for guarded, _ in kept))
     for start in range(0, len(kept), ROWS_AT_ONCE):
         segment = indexed.segment_of_rows(kept[start : start + ROWS_AT_ONCE], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))

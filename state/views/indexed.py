@@ -36,8 +36,6 @@ TABLE_NAMES: tuple[values.TableName, ...] = tuple(values.TABLES)
 TABLE_OF: dict[type, values.TableName] = {row_type: name for name, row_type in values.TABLES.items()}
 GONE = len(TABLE_NAMES)
 """The table number of a removed row."""
-Told = tuple[int, ...]
-"""The languages that each text of a row may be in."""
 
 
 def key_of(table: values.TableName, id: str) -> int:
@@ -168,37 +166,27 @@ def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int 
     )
 
 
-def told_of_row(row: values.Row) -> Told:
-    """Return the possible languages of each text of a row, as in `told_of`; none for a row without texts."""
-    return tuple(map(entries.told_of, texts_of(row)))
-
-
-def languages_of_rows(rows: Iterable[values.Row], told: Iterable[Told]) -> list[int]:
-    """Return by language the number of visible texts in this language alone; `told` is by row.
+def languages_of_rows(rows: Iterable[values.Row]) -> list[int]:
+    """Return by language the number of visible texts in this language alone.
 
     Summaries repeat other texts, and are not counted.
     """
-    shown = (isinstance(row, (values.MemoryRow, values.TurnRow)) and not row.hidden for row in rows)
-    return languages_of([text for is_shown, its in zip(shown, told, strict=True) if is_shown for text in its])
+    shown = (row for row in rows if isinstance(row, (values.MemoryRow, values.TurnRow)) and not row.hidden)
+    return languages_of([entries.told_of(read(text)) for row in shown for text in texts_of(row)])
 
 
-class AddressedRow(NamedTuple):
-    """A row to be indexed, the address of a searchable one in its table, and the languages of its texts."""
+def segment_of_rows(rows: Iterable[tuple[values.Guarded, int]], usual: int) -> Segment:
+    """Return a segment of rows, each with the address of a searchable one in its table.
 
-    guarded: values.Guarded
-    address: int
-    told: Told
-
-
-def segment_of_rows(rows: Sequence[AddressedRow], usual: int) -> Segment:
-    """Return a segment of rows; `usual` is the language of texts that may be in several."""
+    `usual` is the language of texts that may be in several.
+    """
     documents, others = [], []
-    for guarded, address, its in rows:
+    for guarded, address in rows:
         table, row = guarded.table, guarded.row
         guard = entries.RowGuard(key_of(table, row.id), guarded.generation, guarded.offset)
         if isinstance(row, (values.MemoryRow, values.TurnRow, values.SummaryRow)):
-            for entry, text in zip(entries_of(row), its, strict=True):
-                taken = entries.take(entry.text, text, entries.language_read(text, usual))
+            for entry in entries_of(row):
+                taken = entries.take(read(entry.text), usual)
                 documents.append(IndexDocument(entry, taken, guard, table_number(table), address))
         elif isinstance(row, values.GoneRow):
             others.append((GONE, b"", guard))
