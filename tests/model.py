@@ -686,8 +686,8 @@ class Scope:
         """Return what folds with a text, of memories with how near they are."""
         near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
         said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
-        own = specifics(text).form
-        worded = [memory for memory, _ in near if specifics(said[id(memory)]).form == own]
+        own = specifics(read(text)).form
+        worded = [memory for memory, _ in near if specifics(read(said[id(memory)])).form == own]
         if worded:
             return "similar", worded[0], 10_000
         similar = sorted(((memory, found) for memory, found in near if found), key=lambda found: -found[1][0])

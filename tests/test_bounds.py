@@ -48,7 +48,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "points": lambda text: list(markdown.points(text)),
     "replacing by": lambda text: replacements.replaces("The port is 5433.", text),
     "replacing of": lambda text: replacements.replaces(text, "The port is 5433."),
-    "near verbatim": near_verbatim.read,
+    "near verbatim": near_verbatim.tokens_of,
     "sentences": lambda text: read(text).said,
     "polarity": lambda text: polarity.polarity(read(text)),
     "named files": lambda text: names.named_files(read(text)),

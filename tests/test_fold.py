@@ -22,6 +22,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import Candidates
 from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.subjects.recalls import SESSIONS
+from memtape.state.text.reading import read
 from memtape.state.views.rows import row_of
 
 
@@ -279,8 +280,8 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
     least = Fraction(hundredths**2, 10_000)
     similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= least}
     similar = {birth for birth in similar if cosine_square(held[birth][1])}
-    form_of = {birth: specifics(said).form for birth, (said, _) in held.items()}
-    worded = {birth for birth, form in form_of.items() if form == specifics(text).form}
+    form_of = {birth: specifics(read(said)).form for birth, (said, _) in held.items()}
+    worded = {birth for birth, form in form_of.items() if form == specifics(read(text)).form}
     folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
     verdict = plain.judge(text, pack(list(vector)), hundredths)
     if worded:

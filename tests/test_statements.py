@@ -26,8 +26,7 @@ from memtape.flows.workers.turns import statement_id
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.state.fold.near_verbatim import key_of
-from memtape.state.fold.near_verbatim import read as tokens_of
+from memtape.state.fold.near_verbatim import key_of, tokens_of
 from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in

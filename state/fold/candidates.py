@@ -6,10 +6,10 @@ are similar and their specifics agree (`specifics`). Which memories there are is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from memtape.state.fold.near_verbatim import Specifics, Tokens, specifics
+from memtape.state.text.reading import read
 from memtape.state.vectors.recorded import SIMILARITY_ONE, recorded, similarity
 
 How = Literal["new", "same", "similar", "echo", "unfolded", "waiting", "decided"]
@@ -46,7 +46,7 @@ class Candidates:
     def put(self, birth: int, text: str, name: int, vector: bytes = b"") -> None:
         """Make `text` the canonical text of the memory `birth`, with the name `name` (a seq)."""
         self.drop(birth)
-        own = specifics(text)
+        own = specifics(read(text))
         self._said[birth] = _Said(own, vector, name)
         self._births.setdefault(own.kept, {})[birth] = None
 
@@ -65,7 +65,7 @@ class Candidates:
         A text that differs in form alone folds whatever the vectors. Otherwise similar is dot > 0 and dot^2 *
         10^4 >= T^2 * |a|^2 * |b|^2, in integers. The greatest dot^2 // |b|^2 wins, then the earliest name.
         """
-        own = specifics(text)
+        own = specifics(read(text))
         alike = [(birth, self._said[birth]) for birth in self._births.get(own.kept, ())]
         same = [(said.name, birth) for birth, said in alike if said.own.form == own.form]
         if same:
@@ -79,11 +79,6 @@ class Candidates:
             if dot > 0 and dot * dot * 10_000 >= cosine_hundredths**2 * square * other:
                 found.append((-(dot * dot // other), said.name, birth, similarity(dot, square, other)))
         return Verdict("similar", *min(found)[2:]) if found else NEW
-
-
-def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:
-    """Return the verdict on a text that these memories hold to the letter, by normalised text."""
-    return Verdict("same", min(births, key=name_of), SIMILARITY_ONE)
 
 
 def _dot(a: bytes, b: bytes) -> int:

@@ -1,6 +1,6 @@
 """The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
-A text goes through two steps. `read` brings every spelling to one form, in its place: contractions, numbers
+A text goes through two steps. `tokens_of` brings every spelling to one form, in its place: short forms, numbers
 and units. `key_of` leaves out words without content: punctuation between words, articles, politeness. Both
 steps are for English; in other languages only marks are left out. All other words keep their places, so that
 equal keys state the same of the same things. Synonyms are not handled here.
@@ -12,7 +12,6 @@ texts, in the same order. Only light words may differ.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text import lexicon
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.normal import content_key
+from memtape.state.text.reading import Reading, kept, read
 from memtape.state.text.terms import ENGLISH, is_common, language_of
 
 Tokens = tuple[str, ...]
@@ -43,7 +43,7 @@ _TELLING = lexicon.word_list("words before a name or a value")
 """Words before a name or a value, where a short form may be the very string."""
 
 
-def read(text: str) -> tuple[list[str], bool]:
+def tokens_of(text: str) -> tuple[list[str], bool]:
     """Return the tokens of a text, each thing in one form in English, and whether it may be English."""
     text = without_markup(text)
     tokens = list(content_key(text))
@@ -72,41 +72,41 @@ def _forms(before: str, token: str) -> tuple[str, ...]:
 
 def _with_amounts(tokens: list[str]) -> list[str]:
     """Return tokens with numbers in digits, apart from their units, and the units in one form."""
-    read: list[str] = []
+    found: list[str] = []
     for token in tokens:
-        before = read[-1] if read else ""
+        before = found[-1] if found else ""
         glued = _GLUED.fullmatch(token)
         if token in _NUMBERS and before and before not in ("called", "named"):
-            read.append(_NUMBERS[token])
+            found.append(_NUMBERS[token])
         elif token in _UNITS and before[:1].isdigit():
-            read.append(_UNITS[token])
+            found.append(_UNITS[token])
         elif glued and glued[2] in _UNITS and not (glued[2] == "s" and before in _OF_DECADES):
-            read += (glued[1], _UNITS[glued[2]])
+            found += (glued[1], _UNITS[glued[2]])
         else:
-            read.append(token)
-    return read
+            found.append(token)
+    return found
 
 
 def _contracted(tokens: list[str]) -> list[str]:
     """Return tokens with contractions in full, even those with another reading elsewhere: `it's been`."""
-    read: list[str] = []
+    found: list[str] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1] if index + 1 < len(tokens) else ""
         if token in lexicon.CONTRACTIONS:
-            read += lexicon.CONTRACTIONS[token]
+            found += lexicon.CONTRACTIONS[token]
         elif token == "let's":
-            read += ("let", "us")
+            found += ("let", "us")
         elif token.endswith("'d") and after in _WISHED:
-            read += (token[:-2], "would")
+            found += (token[:-2], "would")
         elif token.endswith("'s") and token[:-2] in _S_IS:
-            read += (token[:-2], "has" if after in _S_HAS else "is")
+            found += (token[:-2], "has" if after in _S_HAS else "is")
         elif token == "can" and after == "not" and "only" not in tokens[index + 2 : index + 3]:
-            read.append("cannot")
-        elif token == "not" and read[-1:] == ["cannot"] and tokens[index - 1] == "can":
+            found.append("cannot")
+        elif token == "not" and found[-1:] == ["cannot"] and tokens[index - 1] == "can":
             continue
         else:
-            read.append(token)
-    return read
+            found.append(token)
+    return found
 
 
 # --- Words without content ---
@@ -126,7 +126,7 @@ _OPENERS, _THANKS = map(lexicon.phrases, ("words of introduction", "words of tha
 
 
 def key_of(tokens: list[str], *, english: bool) -> Tokens:
-    """Return the key of the tokens of `read`; all of them if nothing else would be left."""
+    """Return the key of the tokens of `tokens_of`; all of them if nothing else would be left."""
     if not english:
         return tuple(token for token in tokens if token not in _MARKS) or tuple(tokens)
     kept = _without_courtesy(tokens)
@@ -208,8 +208,6 @@ def _is_article(tokens: list[str], index: int) -> bool:
 
 _LIGHT = frozenset(("our", "that"))
 """English words without which a text names the same things."""
-_JUST_READ = 64
-"""A text that was judged is put among the others next, and need not be read again."""
 
 
 class Specifics(NamedTuple):
@@ -219,15 +217,15 @@ class Specifics(NamedTuple):
     kept: Tokens
 
 
-@lru_cache(maxsize=_JUST_READ)
-def specifics(text: str) -> Specifics:
+@kept
+def specifics(reading: Reading) -> Specifics:
     """Return the form and the specifics of a text; texts of one form have the same specifics."""
-    tokens, english = read(text)
+    tokens, english = tokens_of(reading.text)
     form = key_of(tokens, english=english)
-    kept = tuple(token for token in form if token not in _LIGHT) if english else form
-    return Specifics(form, kept or form)
+    own = tuple(token for token in form if token not in _LIGHT) if english else form
+    return Specifics(form, own or form)
 
 
 def same_specifics(a: str, b: str) -> bool:
     """Return whether two texts have the same specifics; whether they are similar, vectors say."""
-    return specifics(a).kept == specifics(b).kept
+    return specifics(read(a)).kept == specifics(read(b)).kept

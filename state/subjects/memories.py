@@ -15,11 +15,12 @@ import msgspec
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Unfolded
 from memtape.schemas.rows import Change, Context
-from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
+from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import HasEmbeddings
 from memtape.state.subjects.recalls import Recalls
+from memtape.state.vectors.recorded import SIMILARITY_ONE
 
 
 class Join(msgspec.Struct, frozen=True, gc=False):
@@ -328,7 +329,7 @@ def _judge(state: Memories, capture: Capture, context: Context[HasMemories], bar
     same = state.births_of_normal.get((family, capture.normal), ())
     allowed = [birth for birth in same if birth not in barred]
     if allowed:
-        return judge_same(allowed, state.name_of)
+        return Verdict("same", min(allowed, key=state.name_of), SIMILARITY_ONE)
     if family in REPLACING:
         return NEW
     return WAITING if settings.embedder != FLOOR else _judge_alike(state, capture, b"", context, barred)
