@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.index.entries import (
-    ARCHIVED,
-    HIDDEN,
-    SUMMARY,
-    IndexEntry,
-    take,
-    told_of,
-    usual_language,
-)
+from memtape.state.index.entries import ARCHIVED, HIDDEN, SUMMARY, IndexEntry, take, told_of, usual_language
 from memtape.state.index.segments import Flags, IndexDocument, Segment, segment_of
 from memtape.state.text.reading import read
 from memtape.state.text.terms import TOLD_LANGUAGES

@@ -102,8 +102,6 @@ def _strong_words(text: str, among: Sequence[str]) -> list[str]:
 
 
 def _is_strong(core: str, opens: bool) -> bool:
-    if any(char.isdigit() for char in core) and len(core) > 1:
-        return True
-    if any(map(str.isupper, core[1:])) or any(mark in core[1:-1] for mark in "_/\\@=."):
-        return True
-    return core[0].isupper() and len(core) > 2 and not opens
+    has_sign = any(map(str.isupper, core[1:])) or any(mark in core[1:-1] for mark in "_/\\@=.")
+    is_name = core[0].isupper() and len(core) > 2 and not opens
+    return has_sign or is_name or (len(core) > 1 and any(map(str.isdigit, core)))

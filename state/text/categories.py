@@ -24,11 +24,7 @@ FRESH_DAYS: dict[Category, int | None] = {
 }
 """Days for which a memory stays fresh after its last capture or use; identity never ages (spec F2)."""
 
-_OF_TAGS: dict[str, Category] = {
-    "instruction": "preference",
-    "preference": "preference",
-    "task": "goal",
-}
+_OF_TAGS: dict[str, Category] = {"instruction": "preference", "preference": "preference", "task": "goal"}
 """The category of a statement's second tag, or of a model's fact from talk."""
 _CUES = cues("categories")
 

@@ -91,7 +91,9 @@ class ClauseReading(NamedTuple):
 @lru_cache(maxsize=8_192)
 def clauses_of(text: str) -> ClauseReading:
     """Return the claims of a text; none if it is too long, or not in English."""
-    if len(text) > MOST_CHARS or not _is_english(text):
+    # A language may be guessed from a name in a short text.
+    is_plain = text.isascii() and re.search(r"\b(?:is|are|the|my|our|now)\b", text, _I) is not None
+    if len(text) > MOST_CHARS or not (is_plain or language_of(text) == ENGLISH):
         return ClauseReading((), True)
     text = _CUES.label.sub("", " ".join(text.replace("\u2019", "'").split()))
     pieces = [piece.strip(" ,*_-.!") for piece in _CUES.clause.split(text)]
@@ -99,12 +101,6 @@ def clauses_of(text: str) -> ClauseReading:
         pieces[:2] = [f"{pieces[0]}, {pieces[1]}"]
     supposes = _CUES.supposes.search(text) is not None
     return ClauseReading(tuple(map(_clause, filter(None, pieces))), supposes)
-
-
-def _is_english(text: str) -> bool:
-    """Return whether a text is English, or so short that another language was guessed from a name."""
-    is_plain = text.isascii() and re.search(r"\b(?:is|are|the|my|our|now)\b", text, _I) is not None
-    return is_plain or language_of(text) == ENGLISH
 
 
 def _clause(text: str) -> Clause:

@@ -131,18 +131,14 @@ def content_key(text: str) -> tuple[str, ...]:
     """
     text = normal_text(text)
     end = _FINAL_STOP if not text.endswith("!") else None if _CALLS.search(text) else _FINAL_BANG
-    return tuple(_tokens(text if end is None else end.sub("", text)))
-
-
-def _tokens(text: str) -> list[str]:
-    wide = not text.isascii()
-    tokens: list[str] = []
+    text = text if end is None else end.sub("", text)
+    wide, tokens = not text.isascii(), list[str]()
     for chunk in _chunks(text):
         found = _chunk_tokens(chunk) if len(chunk) <= _SHORT else _chunk_tokens.__wrapped__(chunk)
         if wide and tokens and found and _CJK_CHAR.match(tokens[-1]) and _CJK_CHAR.match(found[0]):
             tokens.append(" ")  # A space between ideographs or kana says where a word ends.
         tokens += found
-    return tokens
+    return tuple(tokens)
 
 
 @lru_cache(_CACHED)
@@ -157,21 +153,15 @@ def _chunk_tokens(chunk: str) -> tuple[str, ...]:
 
 def _run_tokens(run: str) -> tuple[str, ...]:
     opened, core, closed = _peeled(run)
-    if core:
-        return (*opened, *_core_tokens(core), *closed)
-    return (" " + run,) if run else ()
-
-
-def _core_tokens(core: str) -> tuple[str, ...]:
+    if not core:
+        return (" " + run,) if run else ()
     if core.isalpha():
-        return (core,)
-    with_unit = _WITH_UNIT.fullmatch(core)
-    if with_unit:
-        return with_unit[1], with_unit[2]
+        return (*opened, core, *closed)
+    if with_unit := _WITH_UNIT.fullmatch(core):
+        return (*opened, with_unit[1], with_unit[2], *closed)
     code = _CODE.fullmatch(core)
-    if code and not code[1].isalpha():
-        return (code[1],)  # It would be no word without the backticks either.
-    return (core,)
+    # Code with a mark would be no word without the backticks either.
+    return (*opened, code[1] if code and not code[1].isalpha() else core, *closed)
 
 
 # --- Words to search by ---
@@ -209,14 +199,10 @@ def words_of_run(run: str) -> list[str]:
     """
     # Nothing that goes by pairs is before U+1100, so that most texts need not ask the long expression.
     if run[0] >= "\u1100" and _PAIRED_CHAR.match(run):
-        return _pairs(run)
+        return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
     if run.isalpha() and run[1:] == run[1:].lower():
         return [run.lower()]
     return _with_parts(run)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
 
 
 def _with_parts(run: str) -> list[str]:

@@ -71,6 +71,4 @@ def _named(sentence: str) -> list[tuple[str, str]]:
 
 def is_about(reading: Reading, named: Sequence[Collection[str]]) -> bool:
     """Return whether a text holds all terms of the subject of any of these orders."""
-    if not any(named):
-        return False
     return any(terms and reading.terms().keys() >= frozenset(terms) for terms in named)

@@ -70,9 +70,8 @@ def terms_of_day(day: str) -> list[str]:
 def _named_day(match: re.Match[str]) -> list[str]:
     name, number = match["month"], match["day"] or match["after"]
     is_word = name.lower() in ("may", "mar", "march") and (name.islower() or not match.start())
-    if is_word and number is None:
-        return []
-    return [*([str(int(number))] if number else []), MONTHS[_MONTHS[name.lower()] - 1]]
+    days = [str(int(number))] if number else []
+    return [*days, MONTHS[_MONTHS[name.lower()] - 1]] if days or not is_word else []
 
 
 def held_by_answers(query: str) -> int | None:
@@ -85,13 +84,9 @@ def held(text: str) -> tuple[bool, bool, bool]:
     runs = frozenset(_RUN.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
     counts = digits or not runs.isdisjoint(_NUMBERS)
-    time = not runs.isdisjoint(_TIMES) or (digits and _is_written_time(text, runs))
+    time = not runs.isdisjoint(_TIMES) or (":" in text and _CLOCK.search(text) is not None)
+    time = time or (digits and any(_WRITTEN_TIME.fullmatch(run) for run in runs if run[0].isdigit()))
     return time, counts, _CUES.place.search(text) is not None
-
-
-def _is_written_time(text: str, runs: Iterable[str]) -> bool:
-    written = any(_WRITTEN_TIME.fullmatch(run) for run in runs if run[0].isdigit())
-    return written or (":" in text and _CLOCK.search(text) is not None)
 
 
 def is_about_answers(query: str) -> bool:

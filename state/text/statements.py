@@ -205,7 +205,8 @@ def _does(said: str, words: Sequence[str]) -> Label | None:
         return "preference"
     if _CUES.task.search(said) and _is_task(said):
         return "task"
-    is_fact = (_is_fact(said) or _CUES.life.search(said)) and not _CUES.shown.search(said)
+    is_of_thing = has_identifier(said) and not _CUES.did.search(said) and _CUES.states.search(said)
+    is_fact = (is_of_thing or _CUES.life.search(said)) and not _CUES.shown.search(said)
     return "fact" if is_fact else None
 
 
@@ -228,11 +229,6 @@ def _is_task(said: str) -> bool:
     """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
     is_named = _CUES.first.match(said) is None or has_identifier(said)
     return is_named or any(it.search(said) for it in (_CUES.time_ahead, _CUES.still, _CUES.amount))
-
-
-def _is_fact(said: str) -> bool:
-    """Return whether a sentence states a fact about an identifier, other than the person's last action."""
-    return bool(has_identifier(said) and not _CUES.did.search(said) and _CUES.states.search(said))
 
 
 def has_identifier(said: str) -> bool:

@@ -18,13 +18,7 @@ from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
-from memtape.schemas.places import (
-    ARCHIVE,
-    ESSENTIALS,
-    LIMITS,
-    RECENT,
-    THREADS,
-)
+from memtape.schemas.places import ARCHIVE, ESSENTIALS, LIMITS, RECENT, THREADS
 from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
 from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
