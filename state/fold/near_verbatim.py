@@ -1,6 +1,6 @@
 """The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
-A text goes through two steps. `tokens_of` brings every spelling to one form, in its place: short forms, numbers
+A text goes through two steps. `tokens_of` brings each spelling to one form in its place: short forms, numbers
 and units. `key_of` leaves out words without content: punctuation between words, articles, politeness. Both
 steps are for English; in other languages only marks are left out. All other words keep their places, so that
 equal keys state the same of the same things. Synonyms are not handled here.
