@@ -443,7 +443,7 @@ class Guarded(msgspec.Struct, frozen=True):
     offset: int
 
 
-DEAD_LETTERS_KEPT = 100
+DEAD_LETTERS_KEPT = 1_000
 
 
 class DeadLetter(msgspec.Struct, frozen=True):

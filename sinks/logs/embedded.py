@@ -166,16 +166,21 @@ class EmbeddedLog(Log):
         self.check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
-        where, by = "partition = ? AND offset >= ?", ""
-        values: list[object] = [partition, offset]
-        if scope is not None:
-            where, values = where + " AND scope = ?", [*values, scope]
-        if types and not any(EVENT_TYPES[type].has_scope for type in types):
-            # Left to itself SQLite reads the whole partition in its order for the few events without a scope.
-            where, by = where + " AND scope IS NULL", " INDEXED BY slots_by_scope"
-        if types:
-            where, values = f"{where} AND type IN ({', '.join('?' * len(types))})", [*values, *types]
-        query = f"SELECT offset, salt, digest, payload FROM slots{by} WHERE {where} ORDER BY offset LIMIT ?"
+        where, values = "partition = ? AND offset >= ?", list[object]([partition, offset])
+        query = "SELECT offset, salt, digest, payload FROM slots"
+        has_scope = any(EVENT_TYPES[type].has_scope for type in types)
+        if types and (scope is not None or not has_scope):
+            # Left to itself SQLite reads the whole partition in its order. So it merges a scope's types.
+            its = f"{query} INDEXED BY slots_by_scope WHERE scope IS ? AND type = ? AND {where}"
+            query = " UNION ALL ".join([its] * len(types))
+            values = [value for type in types for value in (scope, type, *values)]
+        else:
+            query = f"{query} WHERE {where}"
+            if scope is not None:
+                query, values = f"{query} AND scope = ?", [*values, scope]
+            if types:
+                query, values = f"{query} AND type IN ({', '.join('?' * len(types))})", [*values, *types]
+        query = f"{query} ORDER BY offset LIMIT ?"
         with self._lock, self._explained():
             rows = self._db.execute(query, [*values, limit]).fetchall()
             if not rows and not offset <= (end := self._end(partition)):

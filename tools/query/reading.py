@@ -46,6 +46,7 @@ class Reader:
         self._log = log
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
         self.notes: dict[str, None] = {}
+        self._works_at = 0.0
 
     def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views, brought up to date where quick, or as they were."""
@@ -169,9 +170,10 @@ class Reader:
         """Start a projector where texts wait for vectors, or a model for talk; each once a minute."""
         from memtape.flows.models import is_configured
 
-        settings = local_settings(self._home)
-        if not settings.catch_up:
+        settings, now = local_settings(self._home), time.monotonic()
+        if not settings.catch_up or now < self._works_at:
             return
+        self._works_at = now + WORK_AGAIN_S
         # Each is written whenever something was done, and touched when it is tried.
         waiting = [self._home.embedding_path] if self.unembedded() else []
         waiting += [self._home.windows_path] if is_configured(settings.model) else []
