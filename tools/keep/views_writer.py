@@ -87,24 +87,27 @@ class ViewsWriter:
         """Return the views of a partition, which the process writes."""
         return SentViews(self, partition)
 
-    def send(self, partition: int, data: bytes, most_ahead: int) -> None:
-        """Send a frame, and wait until at most so many are unwritten. Raises the error of the process."""
+    def send(self, partition: int, data: bytes) -> None:
+        """Send a frame, and wait until few are unwritten. Raises the error of the process."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # The end of its reports says why.
             self._process.stdin.write(_FRAME.pack(partition, len(data)) + data)
             self._process.stdin.flush()
         with self._changed:
             self._sent += 1
-            self._changed.wait_for(lambda: self._failure or self._sent - self._written <= most_ahead)
+            self._changed.wait_for(lambda: self._failure or self._sent - self._written <= MOST_AHEAD)
             if self._failure is not None:
                 raise MemtapeError(*self._failure)
 
     def end(self) -> None:
-        """Let the process end, once it has written all that was sent."""
+        """Let the process end, once it has written all that was sent. Raises its error."""
         with suppress(BrokenPipeError), self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._listening.join()
+        if self._written < self._sent:
+            assert self._failure is not None
+            raise MemtapeError(*self._failure)
 
     def _listen(self) -> None:
         failure = None
@@ -130,12 +133,12 @@ class SentViews(NamedTuple):
 
     def apply(self, delta: Delta) -> bool:
         """Send a delta; the process says how long its write took."""
-        self.writer.send(self.partition, pickle.dumps(delta, 5), MOST_AHEAD)
+        self.writer.send(self.partition, pickle.dumps(delta, 5))
         return False
 
     def close(self) -> None:
-        """Wait until all is written, the watermark of deltas without changes included."""
-        self.writer.send(self.partition, b"", 0)
+        """Let the watermark of deltas without changes be written."""
+        self.writer.send(self.partition, b"")
 
 
 @contextmanager
