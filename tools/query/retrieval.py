@@ -82,6 +82,8 @@ class Retriever:
         self.past = past
         self.dense = dense
         self._ready: ReadyTexts = {}
+        self._fresh: dict[tuple[str, Choice], None] = {}
+        """The texts that were made ready for the question that is being answered."""
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
@@ -130,6 +132,7 @@ class Retriever:
         """
         served = self._serving = self._home.current()
         self._unfit.clear()
+        self._fresh.clear()
         try:
             return self._stable(action)
         except Exception as error:  # Also where rows can be read and make no sense.
@@ -154,6 +157,7 @@ class Retriever:
             ) from error
         finally:
             self._serving = None
+            self._fresh.clear()
 
     def _stable(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action, which is begun again where rows are replaced under it."""
@@ -162,6 +166,7 @@ class Retriever:
                 return action(self)
             except RowsMoved:
                 self._ready.clear()
+                self._fresh.clear()
         return action(self)
 
     def note_damage(self, *partitions: int) -> None:
@@ -286,7 +291,12 @@ class Retriever:
         return ready
 
     def ready(self, scope: str, choice: Choice = AT_HAND) -> PreparedTexts:
-        """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
+        """Return a scope's texts, made ready once a question.
+
+        The watermark is read first: the index may only be newer than it.
+        """
+        if (scope, choice) in self._fresh:
+            return self._ready[scope, choice]
         partition = partition_of(scope, self.log.partitions)
         shard = self.shard(partition)
         watermark = shard.watermark() if shard.exists() else None
@@ -299,6 +309,7 @@ class Retriever:
         ids = tuple(event.id for event in tail)
         key = (shard.path, watermark, opened.manifest.number, ids)
         if ready is not None and ready.key == key:
+            self._note_fresh(ready)
             return ready
         shown = choice._replace(past=life.since if life.state == "finished" else None)
         at = partial(text_at, self.log, partition)
@@ -313,7 +324,12 @@ class Retriever:
         corpus = Corpus(found.texts, found.text, vectors)
         ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
         self._ready[scope, choice] = ready
+        self._note_fresh(ready)
         return ready
+
+    def _note_fresh(self, ready: PreparedTexts) -> None:
+        if self._serving is not None:
+            self._fresh[ready.scope, ready.choice] = None
 
     def used_at(self, ready: PreparedTexts, now: int) -> PreparedTexts:
         """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""
