@@ -21,13 +21,13 @@ from replaying import Replay, replay
 
 from memtape.schemas.codec import decode
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import TABLES
+from memtape.schemas.rows import TABLES, GoneRow
 from memtape.sinks.vault import render
 from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.scope import SUBJECTS
-from memtape.state.views.index_proof import expected_index, index_leaf
+from memtape.state.core.scope import SUBJECTS, Scope
+from memtape.state.views.index_proof import expected_content, index_leaf
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 
@@ -64,10 +64,16 @@ def tree(replayed: Replay) -> dict[str, str]:
             rows = [row_of(partition.scopes[c.scope], c) for c in changes if c.table == table]
             if rows:
                 leaves[f"view/{table}/{number}@{RULES['views']}"] = rows_digest(rows)
-        leaves |= index_leaf(number, {name: expected_index(it) for name, it in partition.scopes.items()})
+        leaves |= index_leaf(number, {name: content_of(it) for name, it in partition.scopes.items()})
         for name, pages in pages_by_scope(partition).items():
             leaves[f"view/vault/{name}@{RULES['views']}"] = digest(sorted(pages.items()))
     return leaves
+
+
+def content_of(scope: Scope) -> dict[tuple[str, str], str]:
+    """Return what the index of a scope says of its rows."""
+    made = [(it.table, row_of(scope, it)) for it in all_changes(scope) if it.table in TABLES]
+    return dict(expected_content([(table, row) for table, row in made if not isinstance(row, GoneRow)]))
 
 
 def pages_by_scope(partition: Partition) -> dict[str, dict[str, str]]:

@@ -10,15 +10,13 @@ from hashlib import blake2b
 
 import numpy as np
 
-from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName, VectorRow
+from memtape.schemas.rows import Guarded, LivingRow, TableName, VectorRow
 from memtape.state.core.digests import RULES, digest, logical_row
-from memtape.state.core.scope import Scope
 from memtape.state.index.entries import number_of, usual_language
 from memtape.state.index.parts import EVERY_TEXT, joined, languages_of, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.vectors import VectorSegment, merged_vectors
 from memtape.state.views import indexed
-from memtape.state.views.rows import ROWS
 
 ROWS_AT_ONCE = 5_000
 
@@ -70,13 +68,6 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
     for start in range(0, len(kept), ROWS_AT_ONCE):
         segment = indexed.segment_of_rows(kept[start : start + ROWS_AT_ONCE], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
-
-
-def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
-    """Return the expected content of a scope's index, by table and id."""
-    made = ((table, its.row(scope, id)) for table, its in ROWS.items() for id in its.ids(scope))
-    rows = [(table, row) for table, row in made if row is not None and not isinstance(row, GoneRow)]
-    return dict(expected_content(rows))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:

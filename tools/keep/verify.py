@@ -19,7 +19,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.views.index_proof import (
     are_sound_vectors,
     content,
-    expected_index,
+    expected_content,
     index_leaf,
     is_sound,
     usual_of,
@@ -167,19 +167,19 @@ def _expected(state: Partition, leaves: dict[str, str]) -> dict[Place, Row | byt
     expected: dict[Place, Row | bytes | str] = {}
     for name, scope in state.scopes.items():
         changes = list(all_changes(scope))
-        for change in (change for change in changes if change.table in TABLES):
-            row = row_of(scope, change)
-            rows.setdefault(change.table, {})[row.key] = row
-        indexed[name] = expected_index(scope)
+        made = [(it.table, row_of(scope, it)) for it in changes if it.table in TABLES]
+        for table, row in made:
+            rows.setdefault(table, {})[row.key] = row
+        living = [(table, row) for table, row in made if not isinstance(row, GoneRow)]
+        expected |= {(table, row.scope, row.key, row.id): row for table, row in living}
+        indexed[name] = dict(expected_content(living))
         expected |= {("index", name, "/".join(key), key[1]): said for key, said in indexed[name].items()}
         rendered = sorted((page.path, render(page)) for page in pages_of(state, changes))
         if pages := [(path, text) for path, text in rendered if text]:
             leaves[f"view/vault/{name}@{RULES['views']}"] = digest(pages)
         expected |= {("vault", name, path, path): text.encode() for path, text in pages}
-    for table, its in rows.items():
-        leaves[f"view/{table}/{state.number}@{RULES['views']}"] = rows_digest(its.values())
-        living = (row for row in its.values() if not isinstance(row, GoneRow))
-        expected |= {(table, row.scope, row.key, row.id): row for row in living}
+    for of, its in rows.items():
+        leaves[f"view/{of}/{state.number}@{RULES['views']}"] = rows_digest(its.values())
     leaves |= index_leaf(state.number, indexed)
     return expected
 
@@ -204,7 +204,7 @@ def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -
         if (view, scope) in unread or (view, "") in unread:
             continue
         one, other = expected.get(place), found.get(place)
-        if _logical(one) != _logical(other):
+        if one != other and _logical(one) != _logical(other):
             what = "missing" if other is None else "unexpected" if one is None else "changed"
             yield Difference(view, scope, ids.get(id, id), what)
 
