@@ -84,6 +84,8 @@ class Retriever:
         self._ready: ReadyTexts = {}
         self._fresh: dict[tuple[str, Choice], None] = {}
         """The texts that were made ready for the question that is being answered."""
+        self._looked: dict[int, tuple[Shard, str]] = {}
+        """The served tables of each partition, as that question found them."""
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
@@ -99,6 +101,8 @@ class Retriever:
 
     def _served(self, partition: int) -> tuple[Shard, str]:
         """Return the served tables, and why these are not of this log now, looked up once a question."""
+        if partition in self._looked:
+            return self._looked[partition]
         shard = self._shards.get(partition)
         path = (self._serving or self._home.current()).shard(partition)
         if shard is None or shard.path != path:
@@ -108,6 +112,8 @@ class Retriever:
         if known is None or known[0] != mark:
             why = "" if mark is None else foreign(self.log, mark)
             known = self._unfit[shard.path] = mark, why
+        if self._serving is not None:
+            self._looked[partition] = shard, known[1]
         return shard, known[1]
 
     def warning(self, partition: int) -> str:
@@ -133,6 +139,7 @@ class Retriever:
         served = self._serving = self._home.current()
         self._unfit.clear()
         self._fresh.clear()
+        self._looked.clear()
         try:
             return self._stable(action)
         except Exception as error:  # Also where rows can be read and make no sense.
@@ -158,6 +165,7 @@ class Retriever:
         finally:
             self._serving = None
             self._fresh.clear()
+            self._looked.clear()
 
     def _stable(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action, which is begun again where rows are replaced under it."""
@@ -167,6 +175,7 @@ class Retriever:
             except RowsMoved:
                 self._ready.clear()
                 self._fresh.clear()
+                self._looked.clear()
         return action(self)
 
     def note_damage(self, *partitions: int) -> None:
