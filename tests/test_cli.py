@@ -144,6 +144,16 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert call("capture", *SCOPE, input="piped text").exit_code == 0
 
 
+def test_the_words_of_a_search_need_no_quotation_marks() -> None:
+    call("capture", "The staging server is lyra.", *SCOPE)
+    answers = [
+        call("search", *words, *SCOPE, "--json") for words in (("staging server",), ("staging", "server"))
+    ]
+    assert [json.loads(it.output)["results"][0]["text"] for it in answers] == [
+        "The staging server is lyra."
+    ] * 2
+
+
 def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
     for words in (("show",), ("search", "--deep"), ("capture", "x", "--kind", "poem"),
                   ("run", "--workers", "0"), ("nonsense",)):  # fmt: skip

@@ -34,10 +34,10 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
-    as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
-    `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices`
-    are its values. `of` is what its ids name: capture, conflict, rule. A `hidden` option is in no help.
-    `metavar` and `envvar` are those of the option.
+    as a word, and a `joined` one takes all words that are left. `rare` shows it to agents only where every
+    tool is listed; `people` hides it from agents, `inside` from the command line too. `path` is "file" for a
+    file that exists, "new", or "any". `choices` are its values. `of` is what its ids name: capture, conflict,
+    rule. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 

@@ -343,7 +343,9 @@ def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
         elif words:
             kind = _values(field.kind, field.extra)
             argument = click.Argument([field.name], type=kind, metavar=_metavar(field))
-            values[field.name] = argument.type_cast_value(click.get_current_context(), words.pop(0))
+            its = words if field.extra.get("joined") else words[:1]
+            values[field.name] = argument.type_cast_value(click.get_current_context(), " ".join(its))
+            words = words[len(its) :]
         if field.required and values.get(field.name, ()) == ():
             needs = [it.mode for it in verbs if any(it.required for it in _words_of(it)[place : place + 1])]
             others = [it.mode for it in verbs if not verb.mode and it.mode and it.mode not in needs]

@@ -43,7 +43,7 @@ Occasion = Literal["start", "prompt", "search"]
 
 
 class SearchAsks(Asks, frozen=True):
-    query: Annotated[str, Meta(description="What to look for, in the words that you expect in it.")]
+    query: Annotated[str, said("What to look for, in the words that you expect in it.", joined=True)]
     limit: Annotated[int, Meta(description="The most results, 1 to 1000.", ge=1)] = 10
     kinds: Annotated[
         tuple[Kind, ...],
