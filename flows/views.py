@@ -161,7 +161,6 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
             delta = projection.advance(slots, more=self._control.behind[number])
             if delta is not None:
                 self._note("fold", number, began)
-            if delta is not None:
                 began = time.perf_counter_ns()
                 if is_written := views.apply(delta):
                     self._note("write", number, began)

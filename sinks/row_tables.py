@@ -173,7 +173,7 @@ class RowTables:
                 self.versions[name] = table.version
 
     def clean(self) -> None:
-        """Delete the versions before those that the watermark names, which a bulk load leaves."""
+        """Delete the versions older than the versions of the watermark: a bulk load leaves some."""
         for name in self.versions:
             table = self.table(name)
             if table is not None and table.version == self._named().get(name):

@@ -184,16 +184,6 @@ def test_killed_processes_are_replaced(home: Home, run: Run, tmp_path: Path, num
     assert not any(b"Zebrafish" in page for page in vault_bytes(home).values())
 
 
-@pytest.mark.slow
-def test_what_ends_one_process_is_what_the_owner_raises(home: Home) -> None:
-    log = filled(home, 100)
-    folder = home.current().path / "lance"
-    folder.parent.mkdir(parents=True)
-    folder.write_text("in the way")
-    with pytest.raises(MemtapeError, match="lance"):
-        share(home, log, 2)
-
-
 # --- A bulk load: another process writes the views, while the next events are folded ---
 
 
@@ -258,13 +248,14 @@ def test_a_killed_writer_is_told_and_the_next_run_goes_on(
 
 
 @pytest.mark.slow
-def test_what_ends_a_writer_is_what_the_owner_raises(home: Home, apart: None) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_ends_one_process_is_what_the_owner_raises(home: Home, apart: None, workers: int) -> None:
     log = filled(home, 100)
     folder = home.current().path / "lance"
     folder.parent.mkdir(parents=True)
     folder.write_text("in the way")
     with pytest.raises(MemtapeError, match="lance"):
-        share(home, log, 1)
+        share(home, log, workers)
 
 
 @pytest.mark.slow

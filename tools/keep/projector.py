@@ -9,12 +9,10 @@ means stop.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -28,7 +26,7 @@ from memtape.sinks.home.folders import Home, all_of
 from memtape.sinks.logs.opening import environment_for, open_log
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of
-from memtape.tools.keep.starting import obey, reporter, reports_of, started, tell
+from memtape.tools.keep.starting import cause_of, failure_of, obey, reporter, reports_of, started, tell
 from memtape.tools.keep.views_writer import LEAST_EVENTS, writing_apart
 
 if TYPE_CHECKING:
@@ -40,8 +38,6 @@ POLL_S = 0.05
 LEASE_WAIT_S = 30.0
 RESTARTS = 3
 """So often is a killed process replaced, in one run."""
-PANIC = "panicked at"
-"""The words of libraries in Rust about an unhandled error, whose text names lines of Rust."""
 
 OnProgress = Callable[[int], None]
 
@@ -92,7 +88,7 @@ def project(
         if on_progress is not None:
             on_progress(control.events_read)
     if failures:
-        raise _cause_of(failures[0])
+        raise cause_of(failures[0])
     return control.events_read
 
 
@@ -104,23 +100,6 @@ def _waiting(views: BuildViews) -> int:
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _cause_of(error: BaseException) -> BaseException:
-    """Return the error of Memtape or the system that Bytewax wraps, and a library's panic as a sentence."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, (MemtapeError, OSError)):
-            return cause
-        cause = cause.__cause__
-    if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
-        return error
-    quoted = re.findall(r'"([^"]{1,200})"', str(error))
-    why = f": {quoted[-1]}" if quoted else ""
-    return MemtapeError(
-        f"The views could not be written{why}.",
-        "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
-    )
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
@@ -214,11 +193,8 @@ def main() -> None:
     send = reporter()
     try:
         last = _project_leased(msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders), send)
-    except (MemtapeError, OSError) as error:
-        last = Report(read=0, failure=(str(error), getattr(error, "hint", "")))
     except BaseException as error:
-        traceback.print_exception(error)
-        last = Report(read=0, failure=(f"{type(error).__name__}: {error}", ""))
+        last = Report(read=0, failure=failure_of(error))
     send(last)
     sys.stderr.flush()
     os._exit(1 if last.failure else 0)  # A panic of Bytewax can leave threads that never end.

@@ -9,6 +9,7 @@ at once. It can be killed at any point. The kinds of orders and reports are else
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memtape.schemas.errors import Locked
+from memtape.schemas.errors import Locked, MemtapeError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 ReportT = TypeVar("ReportT")
 NOWHERE = os.path.abspath(os.sep)
 """Working directory of detached processes."""
+PANIC = "panicked at"
+"""The words of libraries in Rust about an unhandled error, whose text names lines of Rust."""
 
 _CODE = (
     "import sys; sys.path = [place for place in sys.path if place]; "
@@ -149,3 +152,31 @@ def obey(on_order: Callable[[bytes], object]) -> None:
         os._exit(1)
 
     threading.Thread(target=read, daemon=True).start()
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Return the error of Memtape or the system that Bytewax wraps, and a library's panic as a sentence."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (MemtapeError, OSError)):
+            return cause
+        cause = cause.__cause__
+    if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
+        return error
+    quoted = re.findall(r'"([^"]{1,200})"', str(error))
+    why = f": {quoted[-1]}" if quoted else ""
+    return MemtapeError(
+        f"The views could not be written{why}.",
+        "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
+    )
+
+
+def failure_of(error: BaseException) -> tuple[str, str]:
+    """Return the sentence and the next step by which a process reports its error; print an unknown one."""
+    cause = cause_of(error)
+    if isinstance(cause, (MemtapeError, OSError)):
+        return str(cause), getattr(cause, "hint", "")
+    import traceback
+
+    traceback.print_exception(error)
+    return f"{type(error).__name__}: {error}", ""

@@ -14,7 +14,6 @@ import struct
 import sys
 import threading
 import time
-import traceback
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +26,7 @@ from memtape.schemas.rows import Delta
 from memtape.sinks.epochs import PartitionViews
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
-from memtape.tools.keep.starting import reporter, reports_of, started
+from memtape.tools.keep.starting import failure_of, reporter, reports_of, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,17 +166,13 @@ def main() -> None:
                     leases.enter_context(home.lease(partition).held(LEASE_WAIT_S))
                     shard = Shard(build.shard(partition), partition)
                     opened[partition] = PartitionViews(home, shard, vault=orders.vault)
-                has_written = False
-                if data:
-                    has_written = opened[partition].apply(pickle.loads(data))
-                else:
+                has_written = bool(data) and opened[partition].apply(pickle.loads(data))
+                if not data:
                     opened[partition].close()
                 took_ns = time.perf_counter_ns() - began if has_written else 0
                 send(WriterReport(partition=partition, took_ns=took_ns))
     except BaseException as error:
-        if not isinstance(error, (MemtapeError, OSError)):
-            traceback.print_exception(error)
-        send(WriterReport(failure=(str(error) or type(error).__name__, getattr(error, "hint", ""))))
+        send(WriterReport(failure=failure_of(error)))
         sys.stderr.flush()
         os._exit(1)  # A panic of a library can leave threads that never end.
 

@@ -138,8 +138,7 @@ class Retriever:
         """
         served = self._serving = self._home.current()
         self._unfit.clear()
-        self._fresh.clear()
-        self._looked.clear()
+        self._forget_question()
         try:
             return self._stable(action)
         except Exception as error:  # Also where rows can be read and make no sense.
@@ -164,8 +163,7 @@ class Retriever:
             ) from error
         finally:
             self._serving = None
-            self._fresh.clear()
-            self._looked.clear()
+            self._forget_question()
 
     def _stable(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action, which is begun again where rows are replaced under it."""
@@ -174,9 +172,12 @@ class Retriever:
                 return action(self)
             except RowsMoved:
                 self._ready.clear()
-                self._fresh.clear()
-                self._looked.clear()
+                self._forget_question()
         return action(self)
+
+    def _forget_question(self) -> None:
+        self._fresh.clear()
+        self._looked.clear()
 
     def note_damage(self, *partitions: int) -> None:
         """Note unreadable views for the next projector; those of the past are made again anyway."""
