@@ -7,6 +7,7 @@ text; a question costs the occurrences of its words.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -148,7 +149,7 @@ class Texts:
 
     def where(self, row: int) -> tuple[int, int]:
         """Return the number of a text's part, and its row in the part."""
-        part = int(np.searchsorted(self.starts, row, "right")) - 1
+        part = bisect_right(self.starts, row) - 1
         return part, row - self.starts[part]
 
     def called(self, id: str) -> int | None:

@@ -106,9 +106,7 @@ class DeepSearch:
         scores = {}
         for hit in hits:
             spot = Spot(scope, hit.place)
-            # The parts of a hit add up to the relevance of the first look alone.
-            parts = hit.parts if self.look == 1 else {}
-            self.hits.setdefault(spot, hit._replace(look=self.look, parts=parts))
+            self.hits.setdefault(spot, hit._replace(look=self.look))
             scores[spot] = hit.score
         return scores
 
@@ -138,7 +136,8 @@ class DeepSearch:
             own = [(self.hits[spot], score) for spot, score in self.found.items() if spot.scope == scope]
             hits = [hit._replace(score=new, looked=new / (hit.score or 1)) for hit, new in own]
             places = np.array([hit.place for hit in hits], np.int64)
-            made.append(ranking._replace(places=places, hit=hits.__getitem__))
+            scores, yields = np.array([(hit.score, hit.yields) for hit in hits]).reshape(-1, 2).T
+            made.append(ranking._replace(places=places, scores=scores, yields=yields, hit=hits.__getitem__))
         return made
 
 

@@ -6,8 +6,7 @@ and on long chats with an assistant, never on single questions; `docs/benchmarks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +50,7 @@ class Hit(NamedTuple):
 
     `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`:
     `yields` is less than 1 for a text below a better one with the same answer (`state/ranking/yielding.py`),
-    and `looked` is the factor of a deep search's looks, of which `look` saw it first. `parts` has the
-    summands of `relevance`, none for a text reached by edges alone.
+    and `looked` is the factor of a deep search's looks, of which `look` saw it first.
     """
 
     place: int
@@ -63,7 +61,6 @@ class Hit(NamedTuple):
     confidence: float
     yields: float
     lanes: dict[Lane, float]
-    parts: Mapping[str, float] = MappingProxyType({})
     looked: float = 1.0
     look: int = 1
 

@@ -48,14 +48,18 @@ class Scale(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The places of texts, best first, and the number of texts found or moved by each lane.
+    """The places of texts, best first, with their scores, and how far each yields to a better answer.
 
-    `hit` gives the `Hit` of the text at an index of the order.
+    `counts` has the number of texts found or moved by each lane. `hit` gives the `Hit` of the text at an
+    index of the order, `parts` the summands of its relevance by its place, none where edges alone reached it.
     """
 
     counts: dict[Lane, int]
     places: Ints
+    scores: Floats
+    yields: Floats
     hit: Callable[[int], Hit]
+    parts: Callable[[int], Mapping[str, float]]
     scale: Scale
 
     @property
@@ -167,7 +171,9 @@ class Corpus:
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
+            nothing, scale = np.zeros(0), Scale(0, 1, words.strength)
+            counts = dict.fromkeys(found, 0)
+            return Ranking(counts, places, nothing, nothing, [].__getitem__, _no_parts, scale)
         now = self.texts.latest if now is None else now
         found |= self._moved(places, now, lanes)
         parts, scale = self._summed(query, words, similar, places, found)
@@ -186,7 +192,7 @@ class Corpus:
                 return {}
             return {name: part for name, its in parts.items() if (part := round(float(its[n]), DIGITS))}
 
-        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), scale)
+        return Ranking(counts, *self._hits(places, relevance, found, now, yields), parts_of, scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
@@ -201,8 +207,8 @@ class Corpus:
         values = np.array([relevance[place] for place in places.tolist()], np.float64)
         found: dict[Lane, _LaneResult] = {"edges": _LaneResult(places, values)}
         now = self.texts.latest if now is None else now
-        ordered = self._hits(places, values, found, now, lambda place: {}, lambda scores: scores)
-        return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
+        ordered = self._hits(places, values, found, now, lambda scores: scores)
+        return Ranking({"edges": len(places)}, *ordered, _no_parts, Scale(0, 1, 1))
 
     def _saying(self, among: Among) -> Among:
         """Return the filter `among` without texts of empty words."""
@@ -382,10 +388,9 @@ class Corpus:
         relevance: Floats,
         found: dict[Lane, _LaneResult],
         now: int,
-        parts_of: Callable[[int], Mapping[str, float]],
         yields: Callable[[Floats], Floats],
-    ) -> tuple[Ints, Callable[[int], Hit]]:
-        """Return places by falling score, and a function from an index among them to its `Hit`."""
+    ) -> tuple[Ints, Floats, Floats, Callable[[int], Hit]]:
+        """Return places by falling score, and the other fields of a `Ranking` up to `hit`."""
         column = self.texts.column
         # A text of the future is not old.
         days = np.maximum((now - column("ages_from", places)) / rules.DAY_US, 0)
@@ -395,18 +400,19 @@ class Corpus:
         confidence = np.clip(column("confidences", places) / FULL_CONFIDENCE, rules.LEAST_CONFIDENCE, 1)
         own_scores = np.round(relevance * age * use * confidence, DIGITS)
         scores = np.round(yields(own_scores), DIGITS)
+        yielded = np.divide(scores, own_scores, out=np.ones(len(scores)), where=scores < own_scores)
         lanes = {lane: dict(zip(*map(np.ndarray.tolist, its), strict=True)) for lane, its in found.items()}
-        order, columns = np.lexsort((self._order(places), -scores)), (scores, relevance, age, use, confidence)
+        order = np.lexsort((self._order(places), -scores))
+        columns = (scores, relevance, age, use, confidence, yielded)
 
         def hit(number: int) -> Hit:
             n = int(order[number])
             place = int(places[n])
-            by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
-            score, own, aged, used, sure = (float(values[n]) for values in columns)
-            yielded = score / float(own_scores[n]) if score < own_scores[n] else 1.0
-            return Hit(place, score, own, aged, used, sure, yielded, by, parts_of(place))
+            by = {lane: scores_of[place] for lane, scores_of in lanes.items() if place in scores_of}
+            score, own, aged, used, sure, yielding = (float(values[n]) for values in columns)
+            return Hit(place, score, own, aged, used, sure, yielding, by)
 
-        return places[order], hit
+        return places[order], scores[order], yielded[order], hit
 
     def _of_use(self, places: Ints, value: Callable[[TextUse], float]) -> Floats:
         """Return a value of the use of each of some places, 0 of one that was not used."""
@@ -422,6 +428,10 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
+
+
+def _no_parts(place: int) -> dict[str, float]:
+    return {}
 
 
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:

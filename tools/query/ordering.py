@@ -243,7 +243,7 @@ def _ordered(
         reading = ready.corpus.words.reading(asked.query) if asked.explain else None
         said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
         found += [
-            RankedResult(_told(ready, told, reading, now), same, number, told.hit.place)
+            RankedResult(_told(ready, ranking, told, reading, now), same, number, told.hit.place)
             for told, same in zip(hits, said, strict=True)
         ]
     if not asked.repeats and len(readies) > 1:
@@ -267,7 +267,9 @@ def _ordered(
     return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
 
 
-def _told(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | None, now: int) -> Result:
+def _told(
+    ready: PreparedTexts, ranking: Ranking, told: ChosenHit, reading: QuestionTerms | None, now: int
+) -> Result:
     """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
     `now` is the time of the answer; staleness depends on it.
@@ -277,7 +279,9 @@ def _told(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | None, 
         why = made_from(Why, hit, parts={})
     else:
         own, around = ready.corpus.words.held(hit.place, ready.found.text(hit.place), reading)
-        why = made_from(Why, hit, terms=own, around=around)
+        # The parts add up to the relevance of the first look alone.
+        parts = ranking.parts(hit.place) if hit.look == 1 else {}
+        why = made_from(Why, hit, terms=own, around=around, parts=parts)
     document = ready.found.result(hit.place)
     if not document.sums:
         document = judged(document, ready.found.row(hit.place), now)
@@ -389,7 +393,7 @@ def _best(
         own = placed.number if place == places[placed.number] else own
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
-        score = ranking.hit(placed.place_of).score
+        score = float(ranking.scores[placed.place_of])
         head = place if own is None else heads[own]
         if above := [scores[it] for it in (*(heads[n] for n in placed.above), heir) if it in scores]:
             score = max(0.0, min(score, min(above) - LEAST_STEP))
@@ -417,21 +421,22 @@ def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Pl
     """Yield the results of a ranking, the latest first among those about the same subject."""
     found, corpus = ready.found, ready.corpus
     places, told = ranking.places[:AMONG], list[FoundMemory | None]()
-    asked, hits = corpus.weights(query), list(islice(ranking.hits, AMONG))
-    for hit, held in zip(hits, corpus.shares(asked, places), strict=True):
-        # What stands below what answers the same stays there, however late it was said.
-        if hit.yields < 1 or found.texts.flags[hit.place] & TURN != 0:
+    asked, own_places = corpus.weights(query), places.tolist()
+    # What stands below what answers the same stays there, however late it was said.
+    stays = (ranking.yields[:AMONG] < 1) | (found.texts.flags[places] & TURN != 0)
+    for place, held, is_set in zip(own_places, corpus.shares(asked, places), stays.tolist(), strict=True):
+        if is_set:
             told.append(None)
             continue
-        it = found.result(hit.place)
+        it = found.result(place)
         family = None if it.polarity == "meta" or it.sums else FAMILIES.get(it.kind)
-        text = found.text(hit.place)
+        text = found.text(place)
         own = None if family is None else memory(family, TRUST[it.origin], it.at, text, held, asked)
         told.append(own)
     cosines, alike = corpus.cosines(places), nothing_alike
     if cosines is not None:
-        near = [hit.lanes.get("dense", 0.0) for hit in hits]
-        texts = ["" if it is None else found.text(hit.place) for hit, it in zip(hits, told, strict=True)]
+        near = [hit.lanes.get("dense", 0.0) for hit in islice(ranking.hits, AMONG)]
+        texts = ["" if it is None else found.text(place) for place, it in zip(own_places, told, strict=True)]
         about, changes = about_one(cosines), are_changes(cosines, texts)
 
         def alike(one: int, other: int) -> Likeness:
