@@ -830,7 +830,9 @@ class Scope:
             older, newer = sorted((memory, other), key=self._when)
             said = [spoken(self.living(it)) for it in (older, newer)]
             texts = [capture["body"]["text"] for capture in said]
-            how = replaces(*texts) if not set(terms(texts[0])).isdisjoint(terms(texts[1])) else None
+            how = (
+                replaces(*map(read, texts)) if not set(terms(texts[0])).isdisjoint(terms(texts[1])) else None
+            )
             if how is not None:
                 is_weaker = TRUST.index(said[1]["origin"]) < TRUST.index(said[0]["origin"])
                 means = "contradicted" if is_weaker else "replaced" if how.whole else "in part"
@@ -873,7 +875,7 @@ class Scope:
         replaced = [it for it in past if self._successor(it) is memory and self.living(it)]
         replaced.sort(key=self._when, reverse=True)
         before = spoken(self.living(replaced[0]))["body"]["text"] if replaced else ""
-        told = replaces(before, speaks["body"]["text"]) if replaced else None
+        told = replaces(read(before), read(speaks["body"]["text"])) if replaced else None
         others = {"replaced_by": after, "outdated_by": outdated, "contradicts": stronger}
         return {
             **{name: None if it is None else self.name_of(it)["id"] for name, it in others.items()},

@@ -12,6 +12,7 @@ from typing import Any
 from memtape.schemas.lanes import unasked_by
 from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
+from memtape.state.text.reading import read
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -102,7 +103,7 @@ class Uses:
         prompts = self.prompts.get(turn["session"], [])[-PROMPTS:]
         said = [self.scope.capture(id)["body"]["text"] for id in prompts]
         common = [word for text in (*said, *(one["query"] for one in waiting)) for word in words(text)]
-        answer, found = answer_of(turn["body"]["text"]), []
+        answer, found = answer_of(read(turn["body"]["text"])), []
         counted = [id for one in waiting for id in one["used"]]
         for id in dict.fromkeys(id for one in waiting for id in one["ids"]):
             if id not in counted:

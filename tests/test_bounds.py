@@ -21,12 +21,14 @@ from soaked import soaked
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
 from memtape.state.text import (
+    claims,
     instructions,
     markdown,
     names,
     open_ends,
     opposites,
     polarity,
+    questions,
     replacements,
     statements,
 )
@@ -39,16 +41,18 @@ MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
 PLAIN = """
-terms.language_of terms.terms questions.is_nod normal.normal_text claims.clauses_of
+terms.language_of terms.terms normal.normal_text
 """.split()
 RULES: dict[str, Callable[[str], object]] = {
     "open ends": lambda text: list(open_ends.open_ends(read(text), AT, of_agent=False)),
     "opposing": lambda text: opposites.oppose(read(text), read("Never deploy on Fridays.")),
     "orders": lambda text: instructions.heard_in(read(text)).orders,
     "points": lambda text: list(markdown.points(text)),
-    "replacing by": lambda text: replacements.replaces("The port is 5433.", text),
-    "replacing of": lambda text: replacements.replaces(text, "The port is 5433."),
-    "near verbatim": near_verbatim.tokens_of,
+    "replacing by": lambda text: replacements.replaces(read("The port is 5433."), read(text)),
+    "replacing of": lambda text: replacements.replaces(read(text), read("The port is 5433.")),
+    "near verbatim": lambda text: near_verbatim.tokens_of(read(text)),
+    "nods": lambda text: questions.is_nod(read(text)),
+    "claims": lambda text: claims.clauses_of(read(text)),
     "sentences": lambda text: read(text).said,
     "polarity": lambda text: polarity.polarity(read(text)),
     "named files": lambda text: names.named_files(read(text)),

@@ -314,7 +314,7 @@ def test_files_are_what_looks_like_one(text: str, files: str) -> None:
 @given(st.text(max_size=200), st.text(alphabet="thanks godbye,.! soit", max_size=200))
 def test_any_text_names_only_files_that_it_holds(text: str, prompt: str) -> None:
     assert all(path in text for path in named_files(read(text)))
-    assert not (is_nod(prompt) and is_goodbye(prompt))
+    assert not (is_nod(read(prompt)) and is_goodbye(read(prompt)))
 
 
 def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_before(tmp_path: Path) -> None:

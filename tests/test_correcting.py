@@ -35,20 +35,20 @@ CASES = table("corrections")
 @pytest.mark.parametrize("said", CASES["corrects"])
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
     assert corrections_in(read(said)) == (said,)
-    made = corrected(PORT, correction_of(said), "")
+    made = corrected(read(PORT), correction_of(said), "")
     assert made is not None and (made.text, made.older, made.newer) == (RIGHT, "5433", "5434")
 
 
 @pytest.mark.parametrize(("text", "said"), CASES["in_doubt"])
 def test_in_doubt_nothing_is_corrected(text: str, said: str) -> None:
     correction = correction_of(said)
-    assert correction is None or corrected(text, correction, "") is None
+    assert correction is None or corrected(read(text), correction, "") is None
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_are_read(text: str, said: str) -> None:
     correction = correction_of(said)
-    made = None if correction is None else corrected(text, correction, text)
+    made = None if correction is None else corrected(read(text), correction, text)
     assert made is None or made.text != text
 
 

@@ -26,7 +26,7 @@ CASES = table("currency")
 
 
 def told(text: str, at: int, held: float, origin: Any = "user") -> FoundMemory:
-    return memory("fact", TRUST[origin], AT + at, text, held, {})
+    return memory("fact", TRUST[origin], AT + at, read(text), held, {})
 
 
 def order(*found: FoundMemory) -> list[int]:
@@ -77,7 +77,7 @@ def test_what_people_said_stands_above_another_value_by_who_is_trusted_less(weak
 
 def test_words_of_one_family_hold_of_a_question_what_a_text_has_not() -> None:
     def by_kin(text: str, asked: dict[str, float]) -> float:
-        return memory("fact", 1, AT, text, 0, asked).held
+        return memory("fact", 1, AT, read(text), 0, asked).held
 
     asked = {"own": 0.5, "search": 0.25, "index": 0.25}
     assert by_kin("For the search indexer, Tomasz is the owner.", asked) == 0.5

@@ -15,6 +15,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES
 from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.text.questions import is_nod
+from memtape.state.text.reading import read
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 
@@ -32,12 +33,14 @@ def connected(home: Path) -> None:
 
 @pytest.mark.parametrize("text", [*CASES["saying"], *CASES["about_host"], *CASES["tool_answers"]])
 def test_what_says_anything_is_no_noise(text: str) -> None:
-    assert not is_nod(text) and noise_in(text, "tool" if text in CASES["tool_answers"] else "user") is None
+    assert (
+        not is_nod(read(text)) and noise_in(text, "tool" if text in CASES["tool_answers"] else "user") is None
+    )
 
 
 @pytest.mark.parametrize("text", [*CASES["nods"], *CASES["of_host"]])
 def test_what_says_nothing_is_noise(text: str) -> None:
-    assert is_nod(text) or noise_in(text, "agent") is not None
+    assert is_nod(read(text)) or noise_in(text, "agent") is not None
 
 
 @pytest.mark.parametrize("blob", [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],

@@ -47,11 +47,11 @@ WIDE = 16
 """A repeat of at least so many takes a text in."""
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
-    *test_bounds.RULES.values(), polarity.correction_of, questions.is_goodbye,
+    *test_bounds.RULES.values(), polarity.correction_of, lambda text: questions.is_goodbye(read(text)),
     lambda text: questions.only_asks(read(text)),
     lambda text: list(open_ends.open_ends(read(text), AT, of_agent=True)),
-    lambda text: replacements.replaces("The plan is to use Redis for the cache.", text),
-    lambda text: replacements.replaces(text, "We use Postgres for the cache."),
+    lambda text: replacements.replaces(read("The plan is to use Redis for the cache."), read(text)),
+    lambda text: replacements.replaces(read(text), read("We use Postgres for the cache.")),
 )  # fmt: skip
 
 Pattern = tuple[str, int]

@@ -72,7 +72,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_an_instruction_is_told_behind_what_leads_to_it_and_once_however_it_is_written() -> None:
-    assert same_instruction("Always  test.") == same_instruction("always test")
+    assert same_instruction(read("Always  test.")) == same_instruction(read("always test"))
     assert [text for text in SAID["led"] if not heard_in(read(text)).standing] == []
     assert [text for text in SAID["bare"] if heard_in(read(text)).standing] == []
 
@@ -128,8 +128,8 @@ def test_a_start_tells_own_instructions_and_people_are_asked_of_others(tmp_path:
             step()
             assert instructing(client) == [OWN], "of the tail, of statements, of the views"
         assert [row.text for row in client.recent(500, kinds=("fact",)) if row.text != STATED] == [OWN]
-        asked = {same_instruction(it) for text in pasted for it in heard_in(read(text)).doubted}
-        waits = {same_instruction(rule.text) for rule, how in client.proposals() if how == "waits"}
+        asked = {same_instruction(read(it)) for text in pasted for it in heard_in(read(text)).doubted}
+        waits = {same_instruction(read(rule.text)) for rule, how in client.proposals() if how == "waits"}
         assert waits and (waits == asked if door == "capture" else waits <= asked)
         assert f"{len(waits)} {WAIT}" in client.context().text
 

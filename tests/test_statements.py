@@ -312,7 +312,7 @@ AT = 1_790_000_000_000_000
 
 
 def form_of(text: str) -> tuple[str, ...]:
-    tokens, english = tokens_of(text)
+    tokens, english = tokens_of(read(text))
     return key_of(tokens, english=english)
 
 
@@ -323,7 +323,7 @@ FINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
         lambda it: statements(read(it["text"]), AT, of_agent=False),
         lambda it: it["label"] != "none",
     ),
-    "replaces": (lambda it: replaces(it["a"], it["b"]), lambda it: True),
+    "replaces": (lambda it: replaces(read(it["a"]), read(it["b"])), lambda it: True),
 }
 """What the rules find of each file, and whether that is right."""
 

@@ -25,6 +25,7 @@ from memtape.state.subjects.usage import MAX_TIMES
 from memtape.state.subjects.weights import HALF_LIFE_US, HOT_WINDOW_US, decayed, other_row_id, times_of
 from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
+from memtape.state.text.reading import read
 from memtape.state.views.rows import all_changes, row_of
 
 PORT = captured("Staging listens on port 8081.", "port")
@@ -174,7 +175,7 @@ def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]
 @pytest.mark.parametrize(("known", "answer", "question", "is_use"), table("carrying")["cases"])
 def test_what_carries_the_specifics(known: str, answer: str, question: str, is_use: bool) -> None:
     asked = words(question)
-    assert carries(answer_of(answer), known, asked, lambda word: 1, 20) is is_use
+    assert carries(answer_of(read(answer)), known, asked, lambda word: 1, 20) is is_use
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**13), st.integers(0, 10**13))

@@ -200,7 +200,7 @@ def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: E
 def _shown_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
     """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
     near = text_of(last)
-    made = ((event, corrected(text_of(event), correction, near)) for event in shown)
+    made = ((event, corrected(read(text_of(event)), correction, near)) for event in shown)
     found = [_Resolved(its, event, event.id) for event, its in made if its is not None]
     if len({it.made.text for it in found}) > 1:
         spoken = f" {' '.join(near.split())} "
@@ -211,9 +211,10 @@ def _shown_one(shown: Sequence[Event], last: Event | None, correction: Correctio
 def _said_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
     """Return the only sentence of the last turn with the corrected value, and its captured statement."""
     text = text_of(last)
-    if last is None or any(corrected(text_of(it), correction, "") for it in shown):
+    if last is None or any(corrected(read(text_of(it)), correction, "") for it in shown):
         return None
-    found = [(said, its) for said in read(text).said if (its := corrected(said, correction, "")) is not None]
+    tried = ((said, corrected(read(said), correction, "")) for said in read(text).said)
+    found = [(said, its) for said, its in tried if its is not None]
     if len({its.text for _, its in found}) != 1:
         return None
     said, made = found[0]

@@ -203,7 +203,7 @@ class _Near:
 def may_replace(a: Candidate, b: Candidate) -> bool:
     """Return whether the later of two candidates replaces the earlier, and covers all of its subject."""
     older, newer = sorted((a, b), key=lambda it: (it.latest.at, it.seq))
-    found = replaces(older.latest.text, newer.latest.text)
+    found = replaces(read(older.latest.text), read(newer.latest.text))
     return found is not None and found.whole
 
 

@@ -13,6 +13,7 @@ from memtape.schemas.events import Actor
 from memtape.schemas.times import format_day
 from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster, may_replace
 from memtape.state.fold.near_verbatim import same_specifics
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 
 MOST_PREVIOUS = 5
@@ -105,11 +106,12 @@ def _timeline(group: Sequence[Candidate]) -> str:
     before: dict[str, int] = {}
     since = now.at
     for at, text, _ in said:
-        if any(replaces(text, later.text) for later in said if later.at > at):
+        if any(replaces(read(text), read(later.text)) for later in said if later.at > at):
             before[text] = min(at, before.get(text, at))
         elif not before:
             since = min(since, at)  # It was said before, and nothing else since.
-    values = {text: found.older for text in before if (found := replaces(text, now.text)) and found.older}
+    replaced = {text: replaces(read(text), read(now.text)) for text in before}
+    values = {text: found.older for text, found in replaced.items() if found is not None and found.older}
     if len(values) == len(before):
         told: dict[str, int] = {}
         for text, at in before.items():

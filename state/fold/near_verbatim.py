@@ -43,9 +43,9 @@ _TELLING = lexicon.word_list("words before a name or a value")
 """Words before a name or a value, where a short form may be the very string."""
 
 
-def tokens_of(text: str) -> tuple[list[str], bool]:
+def tokens_of(reading: Reading) -> tuple[list[str], bool]:
     """Return the tokens of a text, each thing in one form in English, and whether it may be English."""
-    text = without_markup(text)
+    text = without_markup(reading.text)
     tokens = list(content_key(text))
     if language_of(text) != ENGLISH or not _ABOUT_WORDS.isdisjoint(map(str.lower, tokens)):
         return tokens, False
@@ -220,7 +220,7 @@ class Specifics(NamedTuple):
 @kept
 def specifics(reading: Reading) -> Specifics:
     """Return the form and the specifics of a text; texts of one form have the same specifics."""
-    tokens, english = tokens_of(reading.text)
+    tokens, english = tokens_of(reading)
     form = key_of(tokens, english=english)
     own = tuple(token for token in form if token not in _LIGHT) if english else form
     return Specifics(form, own or form)

@@ -134,16 +134,17 @@ def take(reading: Reading, usual: int) -> TextTokens:
 
 def flags_of(entry: IndexEntry) -> int:
     """Return the flags of a text, by its row and its words."""
+    reading = read(entry.text)
     is_turn, ends_asking = bool(entry.flags & TURN), entry.text.rstrip().endswith("?")
     may_only_ask = is_turn and (ends_asking or len(entry.text) <= SHORT_CHARS)
     flags = (
         entry.flags
         | ENDS_ASKING * ends_asking
         | ASKS * ("?" in entry.text)
-        | EMPTY_WORDS * (is_turn and is_nod(entry.text))
-        | ONLY_ASKS * (may_only_ask and only_asks(read(entry.text)))
+        | EMPTY_WORDS * (is_turn and is_nod(reading))
+        | ONLY_ASKS * (may_only_ask and only_asks(reading))
     )
-    return flags | sum(flag for flag, is_held in zip(HOLDS, held(entry.text), strict=True) if is_held)
+    return flags | sum(flag for flag, is_held in zip(HOLDS, held(reading), strict=True) if is_held)
 
 
 def id_numbers(id: str) -> tuple[int, int]:

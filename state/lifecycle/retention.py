@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.weights import EXACT, rounded_share
+from memtape.state.text.reading import Reading
 
 FULL = 1_000_000
 """All that retention can be, in millionths."""
@@ -92,7 +93,7 @@ def falls_at(kept: RetentionInputs, limit: int) -> int | None:
     return kept.last + max(0, -(-RECENT_US * (RECENCY - limit + others) // RECENCY))
 
 
-def importance_of(given: int | None, text: str) -> int:
+def importance_of(given: int | None, reading: Reading) -> int:
     """Return the importance of a text, in hundredths: as given, or by its keywords if higher."""
-    named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(text)}
+    named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(reading.text)}
     return max(given or 0, 100 * min(len(named), KEYWORDS_FOR_ALL) // KEYWORDS_FOR_ALL)

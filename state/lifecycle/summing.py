@@ -66,7 +66,7 @@ def summed(said: tuple[tuple[str, str], ...]) -> Summed:
         for line in dict.fromkeys(one_line(it, HIGHLIGHT_CHARS) for it in read(text).said or (text,)):
             if found := frozenset(terms(line)):
                 of_words = _SAID if len(line.split()) >= LEAST_WORDS else _SHORT
-                left.append(_Line(place, line, found, of_words * (100 + importance_of(None, line))))
+                left.append(_Line(place, line, found, of_words * (100 + importance_of(None, read(line)))))
     chosen, known = list[_Line](), frozenset[str]()
     while left and len(chosen) < MOST_HIGHLIGHTS:  # The line with most words not in an earlier line.
         worth = [line.weight * sum(held[it] for it in line.terms - known) for line in left]

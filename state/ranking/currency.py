@@ -20,6 +20,7 @@ from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.claims import GENERIC, SAYS_NOTHING, Claim, singles_of
 from memtape.state.text.lexicon import cues
+from memtape.state.text.reading import Reading
 from memtape.state.text.replacements import without_serial
 from memtape.state.text.terms import terms
 
@@ -70,26 +71,26 @@ class FoundMemory(NamedTuple):
     values: tuple[Claim, ...] = ()
 
 
-def memory(family: str, trust: int, at: int, text: str, held: float, asked: Shares) -> FoundMemory:
+def memory(family: str, trust: int, at: int, reading: Reading, held: float, asked: Shares) -> FoundMemory:
     """Return a memory of a text whose own words hold the share `held` of a question.
 
     A word of the family of a term, such as `owner` of `owns`, holds it too.
     """
-    words, kin_held = frozenset(terms(text)), 0.0
+    words, kin_held = frozenset(reading.terms()), 0.0
     for term, share in asked.items():
         pairs = (sorted((term, word), key=len) for word in words) if term not in words else ()
         kin = ((len(short), long[len(short) :]) for short, long in pairs if long.startswith(short))
         is_kin = any(size >= LEAST_KIN or (size >= LEAST_STEM and ending in ENDINGS) for size, ending in kin)
         kin_held += share if is_kin else 0.0
-    return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held + kin_held, values(text))
+    return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held + kin_held, values(reading))
 
 
-def values(text: str) -> tuple[Claim, ...]:
+def values(reading: Reading) -> tuple[Claim, ...]:
     """Return the values of a text that are the only one of their class; none of a text without digits.
 
     A name with a number, as SEV2, has its own class.
     """
-    text, found = without_serial(text), list[Claim]()
+    text, found = without_serial(reading.text), list[Claim]()
     for it in singles_of(text) if any(map(str.isdigit, text)) else ():
         it = it._replace(subject=it.subject - GENERIC)
         if it.cls != "name":

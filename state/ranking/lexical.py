@@ -210,7 +210,7 @@ class ScopeWords:
             for term in its.known
         ]
         texts = self._scorer.score(known)
-        for term in day_terms(query):
+        for term in day_terms(read(query)):
             if term in self._dated:
                 on_day = is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown
                 texts[on_day] += self._texts.idf(term)
@@ -302,7 +302,7 @@ class ScopeWords:
         holds = self._scorer.holds(known, places)
         held = np.array([self._weight(term) for term in known]) @ holds
         shared = bool(called) + (holds[[term in specific for term in known]] > 0).sum(axis=0)
-        for term in day_terms(query):
+        for term in day_terms(read(query)):
             if term in self._dated:
                 held += self._weight(term) * is_one_of(self._days[places], np.array(self._dated[term]))
         return np.where(shared >= LEAST_SHARED, np.minimum(1, held / (most or 1)), 0)
@@ -314,7 +314,7 @@ class ScopeWords:
     def reading(self, query: str) -> QuestionTerms:
         """Return which terms of a question count and which do not."""
         asked, counted = self._terms(query), words(query)
-        days = (term for term in day_terms(query) if term in self._dated)
+        days = (term for term in day_terms(read(query)) if term in self._dated)
         used = {term: self._texts.idf(term) for term in (*asked.known, *days)}
         names = tuple(term for term in asked.called if term not in asked.held)
         forms = {

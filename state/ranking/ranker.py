@@ -34,6 +34,7 @@ from memtape.state.ranking.yielding import (
 )
 from memtape.state.text.passages import best_passage
 from memtape.state.text.questions import first_person, held_by_answers, is_about_answers
+from memtape.state.text.reading import read
 
 DIGITS = 9
 """Decimals of scores: rounding keeps the order of additions from deciding between equals."""
@@ -340,13 +341,13 @@ class Corpus:
         by_named = self.texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         preferred: Floats | float = 0.0
         if self._answers is not None:
-            is_asked = is_about_answers(query)
+            is_asked = is_about_answers(read(query))
             of_people, of_answers = (rules.ASKED_PEOPLE, rules.ASKED_ANSWERS) if is_asked else (1.0, 0.0)
             preferred = np.where(self._answers[places], of_answers, of_people)
         parts["speaker"] = weights.speaker * np.where(flags & TURN != 0, by_named, HALF)
         parts["prior"] = weights.own_words * preferred + np.zeros(len(places))
         parts["question"] = weights.question * (flags & ENDS_ASKING != 0)
-        hint = held_by_answers(query)
+        hint = held_by_answers(read(query))
         if hint is not None and weights.hint:
             parts["hint"] = weights.hint * (flags & HOLDS[hint] != 0)
         for lane, weight in rules.MOVING.items():

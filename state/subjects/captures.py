@@ -19,6 +19,7 @@ from memtape.schemas.places import zone_path
 from memtape.schemas.rows import Change, Context, made_from
 from memtape.schemas.times import format_day
 from memtape.state.text.normal import normal_text
+from memtape.state.text.reading import Reading, kept, read
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
 """The trust of each origin; the higher one is believed."""
@@ -176,7 +177,7 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
         event,
         body,
         own=None if body.kind == "turn" else body,
-        normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
+        normal=normal_digest(read(body.text)) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
         made=body.kind not in ("turn", "page") and event.id in state.decided,
         turn=turn.seq if turn is not None and turn.kind == "turn" else -1,
@@ -213,9 +214,10 @@ def whole_text(body: Captured) -> str:
     return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
-def normal_digest(text: str) -> bytes:
+@kept
+def normal_digest(reading: Reading) -> bytes:
     """Return blake2b-128 of the normalised text, equal for equal texts."""
-    return blake2b(normal_text(text).encode(), digest_size=16).digest()
+    return blake2b(normal_text(reading.text).encode(), digest_size=16).digest()
 
 
 def digest(state: Captures) -> Iterator[Any]:

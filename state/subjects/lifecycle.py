@@ -528,7 +528,7 @@ def _kept_of(
         spoken, bodies = spoken_of(of, unit), [of.captures.body(capture) for capture in living]
         assert spoken is not None  # Something of the unit lives.
         given = (body.importance_given for body in bodies if body.importance_given is not None)
-        importance = importance_of(max(given, default=None), of.captures.body(spoken).text)
+        importance = importance_of(max(given, default=None), read(of.captures.body(spoken).text))
         has_media = any(body.media for body in bodies)
     return RetentionInputs(
         last=max(*(capture.at for capture in living), *(use.last or 0 for use in uses), 0),

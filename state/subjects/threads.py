@@ -18,7 +18,7 @@ from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
 from memtape.state.text.open_ends import ClosingSigns, OpenEnd
-from memtape.state.text.reading import read
+from memtape.state.text.reading import Reading, read
 from memtape.state.text.terms import ENGLISH
 
 OPEN_DAYS = 30
@@ -95,7 +95,7 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
         moved = state.close(old)
     # An answer is found by its speaker, which costs less than finding finished work in a text.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
-        moved |= _answer(state, capture, event.body.text, context.of)
+        moved |= _answer(state, capture, read(event.body.text), context.of)
     if capture.kind in _TELLING and state.open:
         moved |= _end(state, capture, event.body, context.of)
     if day >= state.day - OPEN_DAYS:
@@ -119,7 +119,7 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
     return state.close(ended)
 
 
-def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
+def _answer(state: Threads, capture: Capture, reading: Reading, of: HasCaptures) -> bool:
     """Close open ends by a turn's speaker: questions by other speakers, and open ends of the same agent.
 
     A turn that says the answer is unknown takes a question out of the session's waiting list and leaves it
@@ -131,7 +131,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
     waiting = state.waiting.get(session, ())
     if not waiting:
         return False
-    is_answer, is_unknown = open_ends.answers(text), open_ends.leaves_open(text)
+    is_answer, is_unknown = open_ends.answers(reading), open_ends.leaves_open(reading)
     ended, left = [], []
     for key in waiting:
         by, end = of.captures.by_seq[key[0]].actor, state.open.get(key)

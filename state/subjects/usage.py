@@ -24,6 +24,7 @@ from memtape.state.subjects.recalls import put_latest
 from memtape.state.subjects.weights import HOT_WINDOW_US, other_row_id
 from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
+from memtape.state.text.reading import read
 
 MAX_TIMES = 64
 """Times of use stored of one capture; older uses are counted without a time."""
@@ -185,7 +186,8 @@ def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
     state.counted = turn.seq
     asked = [_text(seq, of) for seq in state.asked.get(turn.session, ())]
     common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
-    answer, counted = answer_of(_text(turn.seq, of)), dict.fromkeys(chain(*(shown.used for shown in waiting)))
+    answer = answer_of(read(_text(turn.seq, of)))
+    counted = dict.fromkeys(chain(*(shown.used for shown in waiting)))
     found = []
     for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
         if seq in counted or carries(answer, _text(seq, of), common, state.frequency, state.texts):

@@ -339,7 +339,7 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
         birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
         # Two homes may have two keys, under which one secret has two placeholders.
-        found = replaces(of.captures.body(older).text, of.captures.body(newer).text)
+        found = replaces(read(of.captures.body(older).text), read(of.captures.body(newer).text))
         if found is not None:
             first, second = (birth, memory.birth) if older is other else (memory.birth, birth)
             state.newer.setdefault(first, {})[second] = (

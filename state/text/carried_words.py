@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import words
+from memtape.state.text.reading import Reading
 
 STRONG_RARE = (5, 25)
 """A name, number or identifier is evidence if at most 5 texts of a scope have it, or 1 in 25."""
@@ -40,9 +41,9 @@ class AnswerWords(NamedTuple):
     pairs: frozenset[tuple[str, str]]
 
 
-def answer_of(text: str) -> AnswerWords:
+def answer_of(reading: Reading) -> AnswerWords:
     """Return an answer for comparing; the order of nothing depends on its sets."""
-    said = _words(text)
+    said = _words(reading.text)
     return AnswerWords(frozenset(said), _numbers(said), frozenset(_pairs(said)))
 
 

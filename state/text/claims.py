@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import SEARCH_STOP, cues, lines_of, word_list, word_pairs
-from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
+from memtape.state.text.reading import Reading, kept
+from memtape.state.text.terms import ENGLISH, is_common, worded_terms
 
 MOST_CHARS, MOST_READ = 300, 2_000
 """A longer text has more than one subject; no value is looked for in a text above the second length."""
@@ -88,12 +89,13 @@ class ClauseReading(NamedTuple):
     supposes: bool
 
 
-@lru_cache(maxsize=8_192)
-def clauses_of(text: str) -> ClauseReading:
+@kept
+def clauses_of(reading: Reading) -> ClauseReading:
     """Return the claims of a text; none if it is too long, or not in English."""
+    text = reading.text
     # A language may be guessed from a name in a short text.
     is_plain = text.isascii() and re.search(r"\b(?:is|are|the|my|our|now)\b", text, _I) is not None
-    if len(text) > MOST_CHARS or not (is_plain or language_of(text) == ENGLISH):
+    if len(text) > MOST_CHARS or not (is_plain or reading.language == ENGLISH):
         return ClauseReading((), True)
     text = _CUES.label.sub("", " ".join(text.replace("\u2019", "'").split()))
     pieces = [piece.strip(" ,*_-.!") for piece in _CUES.clause.split(text)]

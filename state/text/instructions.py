@@ -93,9 +93,9 @@ def is_for_all_projects(sentence: str) -> bool:
     return _CUES.is_everywhere.search(sentence.replace("’", "'")) is not None
 
 
-def same_instruction(text: str) -> str:
+def same_instruction(reading: Reading) -> str:
     """Return a form of an instruction, equal for its repetitions."""
-    return normal_text(text).strip(" .!。！").casefold()
+    return normal_text(reading.text).strip(" .!。！").casefold()
 
 
 def _standing_in(reading: Reading) -> tuple[str, ...]:

@@ -84,14 +84,15 @@ def said_of(text: str, end: OpenEnd, at: int) -> str:
     return said if end.kind == "question" else dated(said, at)
 
 
-def answers(text: str) -> bool:
+def answers(reading: Reading) -> bool:
     """Return whether a turn may answer a question: more than thanks, farewell, nod, or "not known yet"."""
-    return bool(text.strip()) and not (is_goodbye(text) or is_nod(text) or leaves_open(text))
+    is_courtesy = is_goodbye(reading) or is_nod(reading)
+    return bool(reading.text.strip()) and not (is_courtesy or leaves_open(reading))
 
 
-def leaves_open(text: str) -> bool:
+def leaves_open(reading: Reading) -> bool:
     """Return whether a turn says that the answer is not known yet, and little else."""
-    return len(text) <= MOST_UNKNOWN_CHARS and _CUES.unknown.search(text) is not None
+    return len(reading.text) <= MOST_UNKNOWN_CHARS and _CUES.unknown.search(reading.text) is not None
 
 
 def told_by(reading: Reading) -> ClosingSigns:

@@ -17,7 +17,7 @@ from memtape.state.text.instructions import heard_in, sets_standing
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
-from memtape.state.text.reading import Reading, has_foreign_letter
+from memtape.state.text.reading import Reading, has_foreign_letter, read
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _CUES = cues("polarity")
@@ -83,13 +83,13 @@ def correction_of(sentence: str) -> Correction | None:
     return Correction(said, old)
 
 
-def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
+def corrected(reading: Reading, correction: Correction, near: str) -> Corrected | None:
     """Return the corrected text; None for a text about another subject, or with several possible values.
 
     `near` is the text spoken last: of several values, the value in `near` is corrected.
     """
     near = correction.instead_of or near
-    found = dict.fromkeys(_readings(text, correction.said, near))
+    found = dict.fromkeys(_corrections(reading, correction.said, near))
     if len(found) > 1:
         found = {it: None for it in found if _holds(near, it.older)}
     only = next(iter(found), None)
@@ -98,10 +98,10 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
     return None if correction.instead_of and not _holds(correction.instead_of, only.older) else only
 
 
-def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
+def _corrections(reading: Reading, said: str, near: str) -> Iterator[Corrected]:
     """Yield the corrected text for each value of a text that the correction may mean."""
-    held = frozenset(term for _, term in worded_terms(text, ENGLISH))
-    for claim in () if clauses_of(text).supposes else _claims(text):
+    text, held = reading.text, reading.terms(ENGLISH)
+    for claim in () if clauses_of(reading).supposes else _claims(reading):
         spans = () if claim.cls == "any" else spans_of(said, claim.cls)
         if len(spans) != 1 or spans[0][1] != len(said):
             continue  # A correction ends with its only value.
@@ -114,13 +114,13 @@ def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
         ):
             continue  # The correction names terms not in the text.
         made = text[: stands[0].start()] + value + text[stands[0].end() :]
-        new = (it for it in _claims(made) if it.slot == claim.slot and it.value == value)
+        new = (it for it in _claims(read(made)) if it.slot == claim.slot and it.value == value)
         if any(differ(it.tokens, claim.tokens) for it in new):
             yield Corrected(made, claim.value, value)
 
 
-def _claims(text: str) -> list[Claim]:
-    clauses = clauses_of(text).clauses
+def _claims(reading: Reading) -> list[Claim]:
+    clauses = clauses_of(reading).clauses
     return [claim for clause in clauses for claim in (*clause.claims, *singles_of(clause.text))]
 
 

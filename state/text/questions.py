@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.own_words import is_question
-from memtape.state.text.reading import Reading
+from memtape.state.text.reading import Reading, kept
 
 MONTHS = "january february march april may june july august september october november december".split()
 _TIMES, _NUMBERS = map(word_list, ("words of a time", "words of a number"))
@@ -45,11 +45,13 @@ _WRITTEN_DAYS = tuple(
 _YEAR = lazy(r"\b(?:19|20)\d{2}\b")
 
 
-def day_terms(query: str) -> list[str]:
+@kept
+def day_terms(reading: Reading) -> list[str]:
     """Return the days in a question, in the terms of `terms_of_day`: days of months, months and years.
 
     A number is a day only beside its month, and "may" a month only with a capital or a day.
     """
+    query = reading.text
     found = [term for match in _NAMED_DAY.finditer(query) for term in _named_day(match)]
     for written in _WRITTEN_DAYS:
         for match in written.finditer(query):
@@ -74,13 +76,14 @@ def _named_day(match: re.Match[str]) -> list[str]:
     return [*days, MONTHS[_MONTHS[name.lower()] - 1]] if days or not is_word else []
 
 
-def held_by_answers(query: str) -> int | None:
+def held_by_answers(reading: Reading) -> int | None:
     """Return which of `ANSWERS_HOLD` an answer would have; None where a question asks for none of them."""
-    return next((number for number, question in enumerate(_HINTS) if question.search(query)), None)
+    return next((number for number, question in enumerate(_HINTS) if question.search(reading.text)), None)
 
 
-def held(text: str) -> tuple[bool, bool, bool]:
+def held(reading: Reading) -> tuple[bool, bool, bool]:
     """Return whether a text holds each of `ANSWERS_HOLD`."""
+    text = reading.text
     runs = frozenset(_RUN.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
     counts = digits or not runs.isdisjoint(_NUMBERS)
@@ -89,9 +92,9 @@ def held(text: str) -> tuple[bool, bool, bool]:
     return time, counts, _CUES.place.search(text) is not None
 
 
-def is_about_answers(query: str) -> bool:
+def is_about_answers(reading: Reading) -> bool:
     """Return whether a question to an assistant is about the assistant's own answers."""
-    return bool(_CUES.about_answers.search(query))
+    return bool(_CUES.about_answers.search(reading.text))
 
 
 def questions(reading: Reading) -> list[str]:
@@ -137,12 +140,12 @@ MOST_COURTESY_CHARS = 100
 """A longer prompt says more than thanks, a farewell, or a nod such as "go on"."""
 
 
-def is_nod(prompt: str) -> bool:
+def is_nod(reading: Reading) -> bool:
     """Return whether a prompt only lets an agent go on with its earlier request."""
-    return len(prompt) <= MOST_COURTESY_CHARS and _CUES.is_nod.match(prompt) is not None
+    return len(reading.text) <= MOST_COURTESY_CHARS and _CUES.is_nod.match(reading.text) is not None
 
 
-def is_goodbye(prompt: str) -> bool:
+def is_goodbye(reading: Reading) -> bool:
     """Return whether a prompt does nothing but thank and part."""
-    parts = len(prompt) <= MOST_COURTESY_CHARS and _CUES.is_goodbye.match(prompt) is not None
-    return parts and not is_nod(prompt)
+    is_short = len(reading.text) <= MOST_COURTESY_CHARS
+    return is_short and _CUES.is_goodbye.match(reading.text) is not None and not is_nod(reading)

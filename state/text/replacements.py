@@ -32,7 +32,7 @@ from memtape.state.text.claims import (
     subject_of,
 )
 from memtape.state.text.lexicon import cues, word_list
-from memtape.state.text.reading import Reading
+from memtape.state.text.reading import Reading, read
 
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _CUES = cues("replacing")
@@ -59,14 +59,14 @@ def without_serial(text: str) -> str:
     return text if found is None else text[found.end() :]
 
 
-def replaces(older: str, newer: str) -> Replacement | None:
+def replaces(one: Reading, other: Reading) -> Replacement | None:
     """Return why the newer of two texts of one family replaces the older, None where both may hold.
 
     Placeholders of secrets are no values: their digits depend on the key of a home.
     """
-    if not can_replace(look_of(older), look_of(newer)):
+    if not can_replace(look_of(one), look_of(other)):
         return None
-    older, newer = without_digits(older), without_digits(newer)
+    older, newer = without_digits(one.text), without_digits(other.text)
     if _CUES.code.search(older) or _CUES.code.search(newer) or _CUES.of_several.search(older):
         return None
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
@@ -77,7 +77,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
     counted = _counted_by(older), _counted_by(newer)
     if all(counted) and counted[0] != counted[1]:
         return None
-    before, now = clauses_of(older), clauses_of(newer)
+    before, now = clauses_of(read(older)), clauses_of(read(newer))
     if before.clauses and now.clauses:
         if before.supposes or now.supposes:
             return None
@@ -106,13 +106,17 @@ class Look(NamedTuple):
     ends: bool
 
 
-# A text is compared with up to thirty others, one after the other.
-@lru_cache(maxsize=32_768)
-def look_of(text: str) -> Look:
+def look_of(reading: Reading) -> Look:
     """Return the look of a text."""
+    return _look_of(reading.text)
+
+
+# A text is compared with up to thirty others, long after its reading has left the cache.
+@lru_cache(maxsize=32_768)
+def _look_of(text: str) -> Look:
     text = without_digits(text)
     is_serial, text = _SERIAL.match(text) is not None, without_serial(text)
-    clauses, words = clauses_of(text).clauses, _words(text)
+    clauses, words = clauses_of(read(text)).clauses, _words(text)
     least = max(_LEAST_ALIKE, len(words) - MOST_VALUE_WORDS)
     starts = [" ".join(words[:count]) for count in range(least, len(words))]
     return Look(

@@ -25,7 +25,7 @@ from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposites import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.passages import ending
-from memtape.state.text.reading import read
+from memtape.state.text.reading import Reading, read
 from memtape.state.views.last_session import left_of, session_line
 
 Section = Literal["left", "guardrails", "goal", "plan", "facts", "tasks", "journal"]
@@ -149,9 +149,9 @@ def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
     return [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
 
 
-def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
+def is_left_out(reading: Reading, names: Sequence[frozenset[str]]) -> bool:
     """Return whether a text is about a subject to be left out, or is such an order itself."""
-    return bool(heard_in(read(text)).orders) or is_about(read(text), names)
+    return bool(heard_in(reading).orders) or is_about(reading, names)
 
 
 def items_of(
@@ -184,7 +184,7 @@ def items_of(
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
     items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
     items += [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
-    return _with_opposed([item for item in items if not is_left_out(item.text, names)], asked)
+    return _with_opposed([item for item in items if not is_left_out(read(item.text), names)], asked)
 
 
 def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]) -> list[ContextItem]:
@@ -330,7 +330,7 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
         heard, is_stated = heard_of(it), it.tags[:2] == (STATED_TAG, "instruction")
         texts = (it.text,) if is_stated or heard.instructs else ()
         for text in heard.standing if it.kind == "turn" or heard.orders else texts:
-            told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
+            told = found.setdefault(same_instruction(read(text)), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
     return list(found.values()), said

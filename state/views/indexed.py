@@ -21,7 +21,7 @@ from memtape.state.index.segments import IndexDocument, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.instructions import NOTHING_HEARD, heard_in
-from memtape.state.text.reading import read
+from memtape.state.text.reading import Reading, read
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
@@ -116,7 +116,7 @@ def texts_of(row: values.Row) -> tuple[str, ...]:
 def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> list[IndexEntry]:
     """Return a memory, turn or summary as the index takes it in, with each other wording of a memory."""
     if isinstance(row, values.SummaryRow):  # It has no speaker and no session, and the time of its last text.
-        (text,), said = texts_of(row), said_number(row.text)
+        (text,), said = texts_of(row), said_number(read(row.text))
         its = (text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, said, (row.id,))
         return [IndexEntry(*its)]
     if isinstance(row, values.TurnRow):
@@ -124,7 +124,7 @@ def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> li
     head = text_entry(row, (), row.last_at if row.kind in FAMILIES else None)
     # Another wording is called by no id.
     others = (
-        head._replace(text=text, said=said_number(text), ids=(), spoken=id, wording=number)
+        head._replace(text=text, said=said_number(read(text)), ids=(), spoken=id, wording=number)
         for number, (id, text) in enumerate(map(msgspec.structs.astuple, row.wordings), start=1)
     )
     return [head, *others]
@@ -157,7 +157,7 @@ def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int 
         shown.kind,
         shown.id,
         flags,
-        said_number(text if turn else shown.text),
+        said_number(read(text if turn else shown.text)),
         tuple(dict.fromkeys((shown.id, *(() if memory is None else memory.ids)))),
         "" if memory is None else memory.canonical,
         shown.origin,
@@ -195,9 +195,9 @@ def segment_of_rows(rows: Iterable[tuple[values.Guarded, int]], usual: int) -> S
     return segment_of(documents, others)
 
 
-def said_number(text: str) -> int:
+def said_number(reading: Reading) -> int:
     """Return 64 bits of the digest of a normalised text, equal for equal texts."""
-    return int.from_bytes(normal_digest(text)[:8], "little")
+    return int.from_bytes(normal_digest(reading)[:8], "little")
 
 
 def said_of_row_id(row_id: str) -> int:

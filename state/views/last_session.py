@@ -53,11 +53,11 @@ def left_of(turns: Sequence[Spoken]) -> list[OutlineLine]:
     """Return the end of a session by its turns in order; the beginning and end of a long session suffice."""
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
-    requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
+    requests = [n for n in people if not is_goodbye(read(turns[n].text)) and not is_nod(read(turns[n].text))]
     # The last answer to the last request is the one before a goodbye, if any came before it.
     since = requests[-1] if requests else -1
     answers = [n for n in agents if n > since]
-    parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))
+    parting = next((n for n in people if n > since and is_goodbye(read(turns[n].text))), len(turns))
     answers = [n for n in answers if n < parting] or answers
     answers = [n for n in answers if len(turns[n].text.split()) >= LEAST_WORDS] or answers
     answer = answers[-1] if answers else None
@@ -77,7 +77,7 @@ def left_of(turns: Sequence[Spoken]) -> list[OutlineLine]:
     lines += [OutlineLine(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
     if answer is not None:
         lines.append(OutlineLine(f"last answer: {_end(turns[answer].text)}", answer))
-        if all(n < answer or is_goodbye(turns[n].text) for n in people):
+        if all(n < answer or is_goodbye(read(turns[n].text)) for n in people):
             said, told = read(turns[answer].text).said, _end(turns[answer].text)
             asked = [it for it in said if is_question(it)]
             lines += [OutlineLine(f"open question: {it}", answer) for it in asked[-1:]]

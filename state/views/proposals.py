@@ -17,6 +17,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.text.instructions import is_for_all_projects, same_instruction
+from memtape.state.text.reading import read
 from memtape.state.views.context import Known, heard_of
 
 ACCEPTED_SOURCE = "accept"
@@ -48,7 +49,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 def proposal_id(text: str, into: str = GLOBAL) -> str:
     """Return the id of the memory that a rule becomes in a scope, wherever it was said."""
-    return derived_id("captured", into, ACCEPTED_SOURCE, same_instruction(text))
+    return derived_id("captured", into, ACCEPTED_SOURCE, same_instruction(read(text)))
 
 
 def proposed(known: Iterable[Known]) -> list[Proposal]:

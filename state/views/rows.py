@@ -147,7 +147,7 @@ def _told_by(kind: Kind, tags: tuple[str, ...], text: str) -> dict[str, str]:
 @lru_cache(maxsize=32_768)
 def _value_before(older: str, text: str) -> str:
     """Return the value that a text replaces; empty if it is not separable from the older text."""
-    found = replaces(older, text)
+    found = replaces(read(older), read(text))
     return "" if found is None else found.older
 
 

@@ -97,14 +97,14 @@ def current_row(scope: Scope, family: str, names: list[frozenset[str]]) -> Memor
     if birth is None or is_archived(scope, birth):
         return None
     row = memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
-    return None if row is None or is_left_out(row.text, names) else row
+    return None if row is None or is_left_out(read(row.text), names) else row
 
 
 def told_rows(scope: Scope, births: Iterable[int], names: list[frozenset[str]]) -> Iterator[MemoryRow]:
     """Yield the rows of the memories shown by themselves that hold, except subjects to leave out."""
     for memory in map(scope.memories.by_birth.__getitem__, births):
         spoken = scope.captures.by_seq[memory.canonical]
-        if is_told(scope, memory) and not is_left_out(scope.captures.body(spoken).text, names):
+        if is_told(scope, memory) and not is_left_out(read(scope.captures.body(spoken).text), names):
             row = memory_row(scope, scope.captures.by_seq[memory.name].id)
             if row is not None:
                 yield row
@@ -160,7 +160,7 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     said |= ids
     for item in rules:
         capture = scope.captures.get(item.id)
-        if capture is not None and not is_left_out(item.text, names):
+        if capture is not None and not is_left_out(read(item.text), names):
             yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture))
 
 
@@ -211,7 +211,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         text = text_of(scope, seq, end)
         stated = map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(seq, ()))
         alike = (it for it in stated if scope.captures.body(it).text == text)
-        if text in told or not all(_is_open(scope, it) for it in alike) or is_left_out(text, names):
+        if text in told or not all(_is_open(scope, it) for it in alike) or is_left_out(read(text), names):
             continue
         told[text] = None
         since = (f"{signature(capture.actor.name, capture.actor.origin)}, since {format_day(capture.at)}",)
@@ -241,7 +241,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             bodies = [scope.captures.body(it) for it in stated if _is_open(scope, it)]
             decided = [it.text for it in bodies if it.tags[1:2] in (("decision",), ("correction",))]
             texts = [f"decided: {text}" for text in decided] or [scope.captures.body(capture).text]
-            for text in (text for text in texts if not is_left_out(text, names)):
+            for text in (text for text in texts if not is_left_out(read(text), names)):
                 yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
         if found >= RECENT_TURNS:
             return

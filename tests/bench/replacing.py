@@ -18,6 +18,7 @@ import msgspec
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import parse_time
 from memtape.state.subjects.captures import TRUST
+from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 
 
@@ -52,7 +53,7 @@ def closed(case: Case) -> dict[int, int]:
     for older, newer in combinations(order, 2):
         before, now = case.texts[older], case.texts[newer]
         is_trusted = TRUST[now.origin] >= TRUST[before.origin]
-        if older not in found and is_trusted and replaces(before.text, now.text):
+        if older not in found and is_trusted and replaces(read(before.text), read(now.text)):
             found[older] = newer
     return found
 

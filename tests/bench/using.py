@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`
 from bench import replacing
 from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
+from memtape.state.text.reading import read
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Question, read_corpus
 from memtape.tools.measure.evaluating import filled
@@ -151,7 +152,11 @@ def judged(cases: Sequence[Case], texts: dict[str, list[str]]) -> list[tuple[Cas
     counts = {scope: Counter(word for text in its for word in {*words(text)}) for scope, its in texts.items()}
 
     def is_used(case: Case) -> bool:
-        told, asked, count = answer_of(case.answer), words(case.question), counts[case.scope].__getitem__
+        told, asked, count = (
+            answer_of(read(case.answer)),
+            words(case.question),
+            counts[case.scope].__getitem__,
+        )
         return carries(told, case.known, asked, count, len(texts[case.scope]))
 
     return [(case, is_used(case)) for case in cases]

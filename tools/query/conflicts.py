@@ -24,6 +24,7 @@ from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.instructions import INSTRUCTION_TAGS
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.instructions import same_instruction
+from memtape.state.text.reading import read
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.context import instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
@@ -141,7 +142,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
         """Return the valid memories of `global`, or a project's instructions, in the normal form of these."""
         valid = [it for it in known_in(found, retriever.now([view])) if it.valid_to is None]
         told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
-        return {same_instruction(it.text): None for it in told}
+        return {same_instruction(read(it.text)): None for it in told}
 
     held = found.once.of("instructions", None, made)
     banned: dict[str, bool] = {}
@@ -153,9 +154,9 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
             captured[event.id] = None
 
     def how(it: Proposal) -> Answered:
-        if same_instruction(it.text) in held:
+        if same_instruction(read(it.text)) in held:
             return "accepted"
-        rows = (f"id:{it.id}", text_row_id(normal_digest(it.text)))
+        rows = (f"id:{it.id}", text_row_id(normal_digest(read(it.text))))
         is_banned = any(found.opened.row(TombstoneRow, row) is not None for row in rows)
         is_known = bool(found.opened.called(it.id)) or it.id in captured
         return "declined" if banned.get(it.id, is_banned or is_known) else "waits"
@@ -179,7 +180,7 @@ def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
         importance=IMPORTANCE["instruction"] / 100 if rule.is_doubted else None,
         scope=rule.into,
         source=ACCEPTED_SOURCE,
-        native_id=same_instruction(rule.text),
+        native_id=same_instruction(read(rule.text)),
     )
     writer.log.append([replace(event, refs=rule.said_in) for event in writer.events_of(line, {})])
     if before == "declined":

@@ -34,6 +34,7 @@ from memtape.state.subjects.usage import ANSWERING, TURN_US
 from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.instructions import same_instruction
 from memtape.state.text.questions import is_goodbye, is_nod
+from memtape.state.text.reading import read
 from memtape.state.views.last_session import left_of
 from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
 from memtape.tools.query.plan import is_whole
@@ -136,7 +137,8 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     agents = dict.fromkeys(found.result(place).actor for place in answers[:AGENTS_AMONG])
     first, last = found.row(int(ordered[0])), found.row(int(ordered[-1]))
     said = map(found.text, people[:REQUESTS])
-    requests = (first_line(it) for it in said if it.strip() and not is_goodbye(it) and not is_nod(it))
+    readings = (read(it) for it in said if it.strip())
+    requests = (first_line(it.text) for it in readings if not is_goodbye(it) and not is_nod(it))
     return Session(
         id=first.session or "",
         scope=scope,
@@ -195,9 +197,9 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
     first: dict[tuple[str, str], Order] = {}
     for name in scopes_read(scope):
         for order in orders_among(retriever.found(name)[0]):
-            known = first.get((name, same_instruction(order.text)))
+            known = first.get((name, same_instruction(read(order.text))))
             ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
-            first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
+            first[name, same_instruction(read(order.text))] = msgspec.structs.replace(known or order, ids=ids)
     return sorted(first.values(), key=lambda order: (-order.at, order.ids))
 
 

@@ -430,8 +430,9 @@ def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Pl
             continue
         it = found.result(place)
         family = None if it.polarity == "meta" or it.sums else FAMILIES.get(it.kind)
-        text = found.text(place)
-        own = None if family is None else memory(family, TRUST[it.origin], it.at, text, held, asked)
+        own = None
+        if family is not None:
+            own = memory(family, TRUST[it.origin], it.at, read_text(found.text(place)), held, asked)
         told.append(own)
     cosines, alike = corpus.cosines(places), nothing_alike
     if cosines is not None:
@@ -459,7 +460,8 @@ def told_otherwise(found: Sequence[Result]) -> list[Result]:
     for it in found:
         may_differ = it.scope == GLOBAL and it.kind in FAMILIES and it.valid_to is None
         after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
-        other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
+        others = (own for own in after if replaces(read_text(it.text), read_text(own.text)))
+        other = next(others, None) if may_differ else None
         if other is not None:
             score, since = max(0.0, min(it.score, other.score - LEAST_STEP)), format_day(other.valid_from)
             marks = (*it.marks, f"{other.scope} tells otherwise since {since}: {other.id}")
