@@ -20,6 +20,8 @@ from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event
 KEYS = frozenset(Event.__struct_fields__)
 
 _PATH = re.compile(r" - at `(\$[^`]*)`\Z")
+_ESCAPE = b"\\u"
+"""Only with it can JSON say what is no character; orjson and msgspec differ in what they make of that."""
 _NUL_ESCAPE, _NUL = b"\\u0000", re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """The character NUL, which JSON can say only by this escape, behind escaped backslashes at most."""
 
@@ -59,11 +61,7 @@ def encode(event: Event) -> bytes:
         raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
     if len(payload) > MAX_EVENT_BYTES:
         check_event(event)  # It names the field that is too large, where `decode` only sees many bytes.
-    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and _NUL_ESCAPE not in payload
-    if is_plain and (capture := _as_capture(payload)) is not None:
-        check_event(capture)
-    else:
-        decode(payload)
+    decode(payload)
     return payload
 
 
@@ -71,7 +69,7 @@ def _as_capture(payload: bytes) -> _Capture | None:
     """Return a capture of the newest version, decoded in one step; None for a different or blank event."""
     try:
         event = _CAPTURES.decode(payload)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError):
         return None
     return event if event.type == "captured" and event.v == version_of("captured") else None
 
@@ -82,6 +80,14 @@ def decode(payload: bytes) -> Event:
         raise InvalidEvent(
             "oversized", f"The event has {len(payload):,} bytes; at most {MAX_EVENT_BYTES:,} are allowed."
         )
+    if _ESCAPE not in payload and (capture := _as_capture(payload)) is not None:
+        check_event(capture)
+        return Event(**msgspec.structs.asdict(capture))
+    return _decode_any(payload)
+
+
+def _decode_any(payload: bytes) -> Event:
+    """Return the event of these bytes, of any type and version, in a third of the speed of a capture."""
     try:
         parsed = orjson.loads(payload)
     except orjson.JSONDecodeError as error:

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import struct
+from collections import Counter
 from typing import Any, get_args
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 from tables import table
 
+from memtape.schemas import codec
 from memtape.schemas import events as ev
 from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
@@ -312,6 +314,27 @@ def test_a_reason_tells_nothing_said(pair: tuple[Event, dict[str, Any]], inside:
 def test_the_door_refuses_what_a_reader_refuses(pair: tuple[Event, dict[str, Any]]) -> None:
     event, parsed = pair
     assert outcome(encode, event) == outcome(decode, orjson.dumps(parsed))
+
+
+PIECES = (
+    b"null", b"1.0", b"1e3", b"-0", b"01", b"NaN", b'"', b",", b"{}", b"[]", b" ", b"\n", b"\x01", b"\xff",
+    b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\\n", b"\\x", b"\\ud800", b"/**/", b'"v":1,', b'"kind":"fact",',
+    b'"at":5,',
+)  # fmt: skip
+
+
+def test_a_capture_is_read_in_one_step_as_in_two() -> None:
+    """A capture is decoded by its own type at once, any other event step by step."""
+    rng, whole, outcomes = random.Random(7), encode(TURN), Counter[str]()
+    for _ in range(4_000):
+        at, cut = rng.randrange(len(whole)), rng.choice((0, 0, 1, 4))
+        payload = whole[:at] + rng.choice(PIECES) + whole[at + cut :]
+        told = [outcome(function, payload) for function in (decode, codec._decode_any)]
+        assert told[0] == told[1], payload
+        outcomes[told[0]] += 1
+        if told[0] == "accepted":
+            assert decode(payload) == codec._decode_any(payload)
+    assert min(outcomes["accepted"], outcomes["not_json"]) > 200
 
 
 def said(event: Event, **wrong: Any) -> Event:
