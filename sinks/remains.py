@@ -12,9 +12,10 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
@@ -34,6 +35,9 @@ from memtape.state.text.terms import TOLD_LANGUAGES, terms
 from memtape.state.text.traces import Traces
 from memtape.state.views.index_proof import are_sound_vectors
 from memtape.state.views.indexed import FOUND, GONE, kept_at, texts_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -130,15 +134,24 @@ class _Search:
         self.stems = {term: word for word, language in pairs for term in terms(word, language)}
         self.terms_of = lru_cache(maxsize=1)(_terms_of)  # The files of a folder follow each other.
 
+    def may_be_in(self, text: str) -> bool:
+        """Return whether a needle may be in a text, one value behind the other."""
+        sought = (*self.needles.ids, *self.vectors)
+        return self.traces.may_be_in(text) or any(map(text.__contains__, sought))
+
+    def said_in(self, text: str, terms: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
+        """Return the kind and needle of the texts and words in a text or among terms."""
+        traced = self.traces.find(text)
+        hits = [("text", self.traces.texts[number]) for number in traced.texts]
+        hits += [("word", word) for word in traced.words]
+        return hits + [("word", self.stems[term]) for term in sorted(terms & self.stems.keys())]
+
     def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
         found: dict[tuple[str, str], Remnant] = {}
         form, grains = read
         for grain in grains:
-            traced = self.traces.find(grain.text)
-            hits = [("text", self.traces.texts[number]) for number in traced.texts]
-            hits += [("word", word) for word in traced.words]
-            hits += [("word", self.stems[term]) for term in sorted(grain.terms & self.stems.keys())]
+            hits = self.said_in(grain.text, grain.terms)
             for name, vector in self.vectors.items():
                 if vector in grain.vectors or vector in grain.data or name in grain.text:
                     hits.append(("vector", name))
@@ -197,7 +210,7 @@ def _places_of(
 ) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
-        read = ("your own", _grains(_pieces(path))) if own else _open(path, search.terms_of)
+        read = ("your own", _grains(_pieces(path))) if own else _open(path, search)
     else:
         said = _grains((f"line {line}", text) for line, text in zone.said())
         yield search.find(f"{name} (your zone)", ("your own", said), ids_count=True, own=True)
@@ -225,12 +238,12 @@ def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> Searched
     return _Search(needles).find("log", ("log", _grains(slots)), ids_count=False)
 
 
-def _open(path: Path, terms_of: Callable[[Path], frozenset[str]]) -> _Read:
+def _open(path: Path, search: _Search) -> _Read:
     if path.suffix == ".lance":
-        return "LanceDB data", _lance(path)
+        return "LanceDB data", _lance(path, search)
     if path.parent.parent.name == INDEX:
         if SEGMENT_NAME.fullmatch(path.name):
-            return "search index", _index(path, terms_of(path.parent))
+            return "search index", _index(path, search)
         if VECTORS_NAME.fullmatch(path.name):
             return "search index", _index_vectors(path)
     with opened(path) as file:
@@ -259,28 +272,47 @@ def _grains(pieces: Iterable[tuple[str, bytes]]) -> Iterator[_Grain]:
             yield _Grain(where, _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text))
 
 
-def _lance(path: Path) -> Iterator[_Grain]:
+def _lance(path: Path, search: _Search) -> Iterator[_Grain]:
     import pyarrow as pa
     from lance.file import LanceFileReader
 
-    reader = LanceFileReader(str(path))
-    names = reader.metadata().schema.names
-    for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
-        gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
-        for name in names:
-            column, place = batch.column(name), f"rows {number * ROWS_AT_ONCE}…, column {name}"
-            if pa.types.is_fixed_size_list(column.type):
-                rows = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, column.type.list_size)
-                yield _Grain(place, "", frozenset(), vectors=_recorded(rows))
-                continue
-            values = column.to_pylist()
-            there = [value for value, is_gone in zip(values, gone, strict=True) if not is_gone]
+    table = LanceFileReader(str(path)).read_all(batch_size=ROWS_AT_ONCE).to_table()
+    names = table.column_names
+    gone = table.column("gone").to_pylist() if "gone" in names else [False] * table.num_rows
+    for name, column in zip(names, table.columns, strict=True):
+        if pa.types.is_fixed_size_list(column.type):
+            for batch in table.select([name]).to_batches():
+                numbers = batch.column(0).flatten().to_numpy(zero_copy_only=False)
+                rows = numbers.reshape(-1, column.type.list_size)
+                yield _Grain(f"column {name}", "", frozenset(), vectors=_recorded(rows))
+        for start in range(0, len(column), ROWS_AT_ONCE) if _may_tell(column, search) else ():
+            values, place = column.slice(start, ROWS_AT_ONCE).to_pylist(), f"rows {start}…, column {name}"
+            there = [value for value, is_gone in zip(values, gone[start:], strict=False) if not is_gone]
             if texts := list(_texts(values)):
                 yield _Grain(place, BETWEEN.join(texts), frozenset(_texts(there)))
 
 
-def _index(path: Path, explained: frozenset[str]) -> Iterator[_Grain]:
-    """Yield the texts of a segment: its records, its names, and the terms that are not `explained`."""
+def _may_tell(column: pa.ChunkedArray, search: _Search) -> bool:
+    """Return whether a column must be read value by value: most hold nothing that is looked for."""
+    import pyarrow as pa
+
+    for chunk in column.chunks:
+        texts = chunk.flatten() if pa.types.is_list(chunk.type) else chunk
+        if not (pa.types.is_string(texts.type) or pa.types.is_binary(texts.type)):
+            if not pa.types.is_primitive(texts.type):
+                return True
+        elif len(texts):
+            _, offsets, data = texts.buffers()
+            ends = np.frombuffer(offsets, "<i4")
+            first, last = int(ends[texts.offset]), int(ends[texts.offset + len(texts)])
+            said = data[first:last].to_pybytes() if last > first else b""
+            if search.may_be_in(said.decode(errors="replace")):
+                return True
+    return False
+
+
+def _index(path: Path, search: _Search) -> Iterator[_Grain]:
+    """Yield the texts of a segment: its records, its names, and its terms, unless living texts have them."""
     segment = read_segment(path, Segment)
     for start in range(segment.size, len(segment.tables), ROWS_AT_ONCE):
         rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
@@ -289,7 +321,9 @@ def _index(path: Path, explained: frozenset[str]) -> Iterator[_Grain]:
         yield _Grain(f"rows {start}…", BETWEEN.join(texts), frozenset(texts))
     names = segment.speaker_names()
     yield _Grain("names", BETWEEN.join(names), frozenset(names))
-    terms = frozenset(segment.term_list()) - explained
+    terms = frozenset(segment.term_list())
+    if search.said_in(BETWEEN.join(sorted(terms)), terms):  # Only then does it matter where they are from.
+        terms -= search.terms_of(path.parent)
     yield _Grain("terms", BETWEEN.join(sorted(terms)), terms=terms)
 
 
@@ -333,4 +367,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            yield from _texts(inner)
+            if isinstance(inner, str):
+                yield inner
+            elif inner is not None:
+                yield from _texts(inner)

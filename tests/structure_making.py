@@ -28,7 +28,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, count_window, spend
 from memtape.sinks.home.marks import Outcome as WindowOutcome
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.remains import STRUCTURE_PATH, _open
+from memtape.sinks.remains import STRUCTURE_PATH, Needles, _open, _Search
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
@@ -46,6 +46,9 @@ _ID = re.compile(r"[0-9a-f]{8}|^[0-9]{2}[a-z]{3}")
 
 Homes that were made in one second share the seconds of their times.
 """
+
+_EVERYTHING = _Search(Needles(ids=("",), texts=(), words=()))
+"""A search for the empty id, for which every text is read."""
 
 
 def make_home(folder: Path, more: int) -> None:
@@ -114,7 +117,7 @@ def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
             for text in (
                 _texts_of_database(path)
                 if is_database
-                else (grain.text for grain in _open(path, lambda _: frozenset())[1])
+                else (grain.text for grain in _open(path, _EVERYTHING)[1])
             ):
                 runs = _runs(tokens(text))
                 is_page = Home(folder).vault in path.parents

@@ -55,12 +55,16 @@ class Traces:
         marks = dict.fromkeys((*(start[0] for start in (*self._starting, *self._whole) if start), *words))
         self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
 
+    def may_be_in(self, text: str) -> bool:
+        """Return whether anything may be found in a text, or in a string of a text in JSON."""
+        folded = text.casefold()
+        return any(mark in folded for mark in self._marks)
+
     def find(self, text: str) -> TextTraces:
         """Return the texts and words found in a text, each once."""
-        folded = text.casefold()
-        if not any(mark in folded for mark in self._marks):
+        if not self.may_be_in(text):
             return TextTraces([], [])
-        said = tuple(_TOKEN.findall(folded))
+        said = tuple(_TOKEN.findall(text.casefold()))
         found = dict.fromkeys(self._whole.get(said, ()))
         for place, token in enumerate(said):
             if token in self._firsts:

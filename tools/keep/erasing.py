@@ -40,7 +40,7 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.validity import successor
 from memtape.state.text.statements import IMPORTANCE
-from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
+from memtape.state.text.traces import Traces, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.capture.writing import Writer
@@ -301,12 +301,12 @@ def needles_of(
     nothing. `known` are vectors of erased events that the log no longer has.
     """
     sought = [*(part for text in texts for part in parts(text)), *labels]
-    traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
+    traces = Traces((part for part in sought if is_searched(part)), words)
     unique, vectors = dict(words), dict.fromkeys(known, True)
     spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
-    for _, event, is_gone in _readings(log, gone):
-        if event is None:
+    for slot, event, is_gone in _readings(log, gone):
+        if event is None or not (isinstance(event.body, Embedded) or _may_hold(slot, traces)):
             continue
         if isinstance(event.body, Embedded) and event.body.vector is not None:
             vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
@@ -315,18 +315,19 @@ def needles_of(
         for said in texts_of_body(event.body) if event.body is not None else ():
             if said.role == "label" and said.text in OWN_LABELS:
                 continue
-            for word in (word for word in all_words(said.text) if word in words):
+            for word in traces.find(said.text).words:
                 if said.role != "statement":
                     labelled[word] = None
                 elif len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
                     by[event.id] = None
         for string in _strings(event):
-            carried.update(dict.fromkeys(traces.find(string).texts))
-            for word in all_words(string):
+            found = traces.find(string)
+            carried.update(dict.fromkeys(found.texts))
+            for word in found.words:
                 unique.pop(word, None)
     # What rows tell of any text by these words, no erased text gave to it.
     alone = tuple(it for n, it in enumerate(traces.texts) if n not in carried and it not in OWN_LABELS)
-    found = Needles(
+    sought_for = Needles(
         ids=tuple(dict.fromkeys(id for _, id in gone)),
         texts=alone,
         words=tuple(unique),
@@ -335,7 +336,7 @@ def needles_of(
         labelled=tuple(word for word in words if word in labelled and word not in spoken),
         shared={word: tuple(by) for word, by in spoken.items()},
     )
-    needles = without_structure(found)
+    needles = without_structure(sought_for)
     left = {*needles.texts, *needles.words}
     hidden = sum(left.isdisjoint((*parts(text), *telling_words(text))) for text in texts)
     return replace(needles, hidden=hidden)
@@ -427,6 +428,8 @@ def _add_carriers(made: ErasurePlan, log: Log, gone: Gone) -> None:
             if traces.find(slot.payload.decode(errors="replace")).texts:
                 made.unreadable.append((slot.partition, slot.offset))
             continue
+        if not _may_hold(slot, traces):
+            continue
         event = replace(event, body=None) if is_gone else event
         is_about_others = not isinstance(event.body, (Captured, Embedded))
         places: list[str] = []
@@ -470,6 +473,11 @@ def _readings(log: Log, gone: Gone) -> Iterator[tuple[Slot, Event | None, bool]]
             is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))
             is_gone = erasures[slot.partition].covers(event) or is_gone
         yield slot, event, is_gone
+
+
+def _may_hold(slot: Slot, traces: Traces) -> bool:
+    """Return whether a slot may hold one of some traces; a foreign producer may have escaped any letter."""
+    return b"\\u" in slot.payload or traces.may_be_in(slot.payload.decode(errors="replace"))
 
 
 def _item(slot: Slot, event: Event) -> ErasedItem:
