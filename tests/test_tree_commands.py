@@ -106,7 +106,7 @@ def test_a_broken_tree_is_mended_by_what_the_check_says(client: Client) -> None:
 
 def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     tree("new", "deploy", "On Tuesdays.")
-    monkeypatch.setattr("memtape.tools.verbs.pages.is_asked", lambda: True)
+    monkeypatch.setattr("memtape.tools.verbs.tree.is_asked", lambda: True)
     monkeypatch.setattr("click.edit", lambda text, extension: None)
     assert "Nothing was changed" in tree("edit", "deploy", code=1).output
     assert "has no text" in tree("new", "other", code=1).output

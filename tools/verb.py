@@ -123,7 +123,7 @@ class Verb(NamedTuple):
     name: str
     run: Callable[..., Any]
     lines: Callable[[Any, Any, Any], Lines] | None = None
-    shell: Callable[[Any, Any], Output | None] | None = None
+    shell: Callable[[Any, Any], Any] | None = None
     effect: Effect = "reads"
     tool: Offer | None = None
     at: Place = "project"

@@ -112,17 +112,16 @@ def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
     A verb that answers None has printed all by itself.
     """
     answer: Any = verb.answer(world, asked) if verb.shell is None else verb.shell(world, asked)
-    lines: Iterable[Any] = ()
+    lines: Iterable[Any] | None = None
     if isinstance(answer, Iterator):
         lines, answer = answer, next(answer, None)
-    elif verb.lines is not None and answer is not None:
-        lines = verb.lines(world, asked, answer)
     failed = isinstance(answer, Failure)
-    if not is_json():
-        for line in lines:
-            say(str(line))
+    answer = answer.document if failed else answer
+    if answer is not None and is_json():
+        print_json(document(verb, answer))
     elif answer is not None:
-        print_json(document(verb, answer.document if failed else answer))
+        for line in lines or (verb.lines(world, asked, answer) if verb.lines else ()):
+            say(str(line))
     if failed:
         sys.exit(1)
 

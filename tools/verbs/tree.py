@@ -1,15 +1,17 @@
-"""The tree of pages: the tree below a page, one page with all its facts, and changes of pages.
+"""The tree of pages: draw, show and check it, and write, edit, move and link pages.
 
 Pages are read from the folded state, which has the latest events. A change against the form of the tree is
 refused; any other is put on the log at once. `state/subjects/pages.py` decides the meaning of a change.
-`tools/verbs/pages.py` shows the answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any
 
+import click
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
@@ -27,20 +29,29 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree import checking
 from memtape.state.tree.checking import TreeProblem
-from memtape.state.tree.walking import DrawnTree, drawn
+from memtape.state.tree.walking import DrawnTree, TreeNode, drawn
 from memtape.state.views import tree_pages
 from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Line, Writer
+from memtape.tools.doors import markdown
+from memtape.tools.doors.terminal import is_asked
 from memtape.tools.query.plan import LEAST_CHARS, begun_by, state_of
-from memtape.tools.verb import Asks, Text, people, said
+from memtape.tools.query.telling import redacted
+from memtape.tools.verb import Asks, Offer, Text, Verb, people, said
+from memtape.tools.verbs.lines import decoded
 
 REF_CHARS = 300
+SHOWN_CHARS = 80
+SHOWN_PROBLEMS = 50
+DETAILS_BYTES = 3_000
 Title = Annotated[Text | None, Meta(description="What it is called; by default its first heading.")]
 Summary = Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")]
 Hints = Annotated[tuple[str, ...], people("A question that leads here.")]
@@ -56,6 +67,10 @@ class NewPageAsks(Asks, frozen=True):
     summary: Summary = None
     hints: Hints = ()
     refs: Refs = ()
+
+
+class AgentNewPageAsks(NewPageAsks, frozen=True, kw_only=True):
+    text: Annotated[str, Meta(description="The page, as Markdown. At most 64 KiB.")]
 
 
 class EditPageAsks(Asks, frozen=True):
@@ -191,13 +206,12 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
             break
     if asked.under is not None:
         parent = _named(world, asked.under)[1].id
-    before = dict(world.redactor.counts)
+    before = world.redactor.counts.copy()
     (capture,) = world.events_of(Line(text=asked.text, kind="page", path=asked.slug, scope=name), {})
     edits = _edits(world, replace(_edit(asked), id=capture.id), name)
     link = Linked(id=parent, on=True, relation=CHILD, slug=None, to=capture.id)
     world.log.append([capture, *edits, world.made("linked", link, name)])
-    counts = {kind: count - before.get(kind, 0) for kind, count in world.redactor.counts.items()}
-    return _written(world, capture.id, {kind: count for kind, count in counts.items() if count})
+    return _written(world, capture.id, dict(world.redactor.counts - before))
 
 
 def edit(world: Writer, asked: EditPageAsks) -> Written:
@@ -457,3 +471,194 @@ def check_circle(scope: Scope, parent: Page, child: Page) -> None:
             f"{name_of(child)} would stand below itself: {told} already.",
             f"`memtape tree link {name_of(way[-2])} {name_of(parent)} --as child --undo` ends that first.",
         )
+
+
+def _new_shell(world: Writer, asked: NewPageAsks) -> Written:
+    text = _given_text(asked.text or None, lambda: f"# {asked.title or asked.slug}\n\n")
+    if text is None:
+        raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
+    return new(world, replace(asked, text=text))
+
+
+def _edit_shell(world: Writer, asked: EditPageAsks) -> Written:
+    """Take the text of an editor where none is given, on the version that the editor was given."""
+    text, base = asked.text, asked.base
+    others = any(it not in (None, ()) for it in (asked.title, asked.summary, asked.hints, asked.refs))
+    if text is not None or not others:
+        shown = show_page(world, asked.page)
+        base = base or shown.row.version
+        text = _given_text(text, lambda: shown.text)
+        if text is None and not others:
+            raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
+    return edit(world, replace(asked, text=text, base=base if text is not None else None))
+
+
+def _link_lines(world: Writer, asked: Any, done: LinkSaid) -> Iterator[str]:
+    ends = f"{done.source} {done.relation} {done.target}"
+    again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
+    if asked.undo:
+        yield f"Ended: {ends}. {again}"
+        return
+    waits = "" if done.is_there else " No page has this slug yet; the link leads there when one is written."
+    yield f"Linked: {ends}.{waits}"
+    yield f"{again} --undo"
+
+
+def _given_text(text: str | None, start: Callable[[], str]) -> str | None:
+    """Return the given text, with - or a pipe the text on stdin, or the text saved in an editor."""
+    if text is not None and text != "-":
+        return text
+    if text == "-" or not is_asked():
+        return decoded(sys.stdin.buffer.read())
+    return click.edit(start(), extension=".md")
+
+
+def _written_lines(what: str, world: Writer, asked: Any, done: Written) -> Iterator[str]:
+    below = f", below {done.under}" if done.under else ""
+    yield f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}."
+    if done.beside:
+        beside = many(done.beside, "other version stands", "other versions stand")
+        yield f"{beside} beside the current one: memtape tree show {done.slug or done.id}"
+    if told := redacted(done.redacted):
+        yield told
+
+
+def _tree_lines(world: Writer, asked: Any, drawn: DrawnTree) -> Iterator[str]:
+    if drawn.top is None:
+        yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
+        return
+    said = drawn.scope if drawn.top.name == ROOT else drawn.top.title
+    yield f"{drawn.top.name}  {one_line(said, SHOWN_CHARS)} ({many(drawn.pages, 'page')})"
+    yield from _below(drawn.top, "")
+    if drawn.loose:
+        yield "Below no page:"
+        for node in drawn.loose:
+            yield _node_line(node)
+            yield from _below(node, "")
+
+
+def _below(node: TreeNode, margin: str) -> Iterator[str]:
+    rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
+    last = len(node.children) + len(rest) - 1
+    for number, child in enumerate(node.children):
+        yield f"{margin}{'└── ' if number == last else '├── '}{_node_line(child)}"
+        yield from _below(child, margin + ("    " if number == last else "│   "))
+    for line in rest:
+        yield f"{margin}└── {line}"
+
+
+def _node_line(node: TreeNode) -> str:
+    title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
+    marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
+    told = f" ({', '.join(marks)})" if marks else ""
+    return f"{node.name}{title}{told}"
+
+
+def _page_lines(world: Writer, asked: Any, shown: PageShown) -> Iterator[str]:
+    row = shown.row
+    yield f"{row.slug or row.id}  {one_line(row.title, SHOWN_CHARS)}"
+    told = {"id": row.id, "summary": row.summary, "hints": "; ".join(row.hints)}
+    for name, value in told.items():
+        if value:
+            yield f"{name:<9}{one_line(value)}"
+    if shown.text:
+        yield f"\n{shown.text.strip()}\n"
+    below = [(it.name, it.title) for it in shown.below]
+    refs = [(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()]
+    said = {it.id: f"by {one_line(it.actor, 40)} ({it.origin}), {it.stands}" for it in shown.history}
+    lists = {
+        "Below": [f"{name}  {one_line(title, SHOWN_CHARS)}".rstrip() for name, title in below],
+        "Leads to": list(map(_end_line, shown.edges)),
+        "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
+        "Tells of": [f"{name}  {one_line(text, SHOWN_CHARS)}".rstrip() for name, text in refs],
+        "Versions": [f"{it.id}  {format_day(it.at)} {said[it.id]}" for it in shown.history],
+    }
+    for title, lines in lists.items():
+        if lines:
+            yield f"{title}:"
+            yield from (f"  {line}" for line in lines)
+    if row.diverged:
+        beside = many(len(row.beside), "version stands", "versions stand")
+        yield f"{beside} beside the current one, since two were"
+        yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+
+
+def _end_line(it: PageEnd) -> str:
+    return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
+
+
+def _check_lines(world: Writer, asked: Any, found: list[TreeProblem]) -> Iterator[str]:
+    names = {id: name_of(row) for id, row in rows(world).items()}
+    for problem in found[:SHOWN_PROBLEMS]:
+        yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
+        if (fix := problem.fix) is not None:
+            page, to = (names.get(id or "", id) for id in (fix.id, fix.to))
+            yield f"  To mend: memtape tree link {page} {to} --as {fix.relation}{'' if fix.on else ' --undo'}"
+    if not found:
+        yield "Nothing is wrong with the tree."
+    elif (more := len(found) - SHOWN_PROBLEMS) > 0:
+        yield f"{many(more, 'more problem')}: memtape tree check --json"
+
+
+def _tell_page(world: Writer, asked: Any, found: PageShown) -> str:
+    """Show a page with its child pages and links, as many as fit."""
+    row, part = found.row, markdown.part_of(found.text, 0)
+    about = f"{one_line(row.slug or row.id, 200)} in {world.scope}"
+    lines = [f"{about} · {markdown.name_of(row.title, 200)} · version `{row.version}`"]
+    lines += [markdown.quoted(part)] if part else []
+    below = [f"below: {it.name}{f' ({one_line(it.title, 120)})' if it.told else ''}" for it in found.below]
+    refs = found.references.items()
+    told = [f"tells of {one_line(name, 200)}: {one_line(text, 200)}" for name, text in refs]
+    if details := "\n".join((*below, *map(_end_line, found.edges), *told)):
+        lines.append(markdown.fitted(markdown.quoted(details), DETAILS_BYTES))
+    rest = len(found.text) - len(part)
+    more = f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."
+    tail = [more] if rest else []
+    if row.diverged:
+        others = ", ".join(f"`{id}`" for id in row.beside[:5])
+        tail.append(f"Beside it stand {others}, which get_memory opens.")
+    return markdown.list_pieces("", lines, tail)
+
+
+VERBS = (
+    Verb("tree draw", draw, lines=_tree_lines),
+    Verb(
+        "tree show",
+        show_page,
+        lines=_page_lines,
+        tool=Offer(
+            "Read a page of the project's tree, and what stands below it; _root is the top.",
+            _tell_page,
+            common=False,
+        ),
+    ),
+    Verb("tree check", check, lines=_check_lines, listed="problems"),
+    Verb(
+        "tree new",
+        new,
+        lines=partial(_written_lines, "Wrote"),
+        shell=_new_shell,
+        effect="adds",
+        tool=Offer(
+            "Write a longer text that is kept up to date, as a page of the project's tree.",
+            idempotent=False,
+            common=False,
+            asks=AgentNewPageAsks,
+        ),
+    ),
+    Verb(
+        "tree edit",
+        edit,
+        lines=partial(_written_lines, "Changed"),
+        shell=_edit_shell,
+        effect="adds",
+        tool=Offer(
+            "Give a page another text. What a person wrote stays, and yours stands beside it.",
+            idempotent=False,
+            common=False,
+            asks=AgentEditPageAsks,
+        ),
+    ),
+    Verb("tree move", move, lines=partial(_written_lines, "Moved"), effect="adds"),
+    Verb("tree link", link, lines=_link_lines, effect="adds"),
+)
