@@ -193,7 +193,20 @@ def say_holds(
 
     Raises `NotFound`, and `MemtapeError` for ids of no memory.
     """
-    return _link(world, id, "holds", undo=undo)
+    id, scope, memory = _trusted(world, id)
+    bodies = [Linked(id=id, on=True, relation="holds", slug=None, to=None)]
+    if undo:
+        told = scope.validity.said
+        ids = (scope.captures.by_seq[join.seq].id for join in memory.joins)
+        said = {it: told[it] for it in ids if it in told}
+        bodies = [
+            Linked(id=it, on=False, relation=of.relation, slug=None, to=of.to) for it, of in said.items()
+        ]
+    if not bodies:
+        raise MemtapeError(f"Nothing was said of {id}.", "`memtape show --why` shows what is known of it.")
+    for body in bodies:
+        world.append("linked", body, scope.name)
+    return DecidedIds(tuple(body.id for body in bodies))
 
 
 def say_replaced(
@@ -206,7 +219,21 @@ def say_replaced(
     Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
     one.
     """
-    return _link(world, id, "replaced_by", by)
+    from memtape.state.subjects import validity
+
+    id, scope, memory = _trusted(world, id)
+    by, other = world.folded(by)
+    if other.name != scope.name:
+        raise MemtapeError(f"{id} and {by} stand in different scopes.", "Name memories of one scope.")
+    chain = [_memory(other, by)]
+    if chain[0].birth == memory.birth:
+        raise MemtapeError(f"{id} and {by} are one memory.", "`memtape update --unfold` splits one.")
+    while (after := validity.successor(scope, chain[-1])) and after not in chain:
+        chain.append(after)
+    if memory in chain:
+        raise MemtapeError(f"{by} was itself replaced by {id}.", f"`memtape update --holds {by}` ends that.")
+    world.append("linked", Linked(id=id, on=True, relation="replaced_by", slug=None, to=by), scope.name)
+    return DecidedIds((id,))
 
 
 def unfold(
@@ -244,50 +271,12 @@ def _decide(world: World, type: str, id: str, body: Body, *, only: bool = False)
     return DecidedIds(ids, was_hidden or type != "restored")
 
 
-def _link(
-    world: World,
-    id: str,
-    relation: Literal["holds", "replaced_by"],
-    to: str | None = None,
-    *,
-    undo: bool = False,
-) -> DecidedIds:
-    """Append a statement about a memory, or with `undo` its withdrawal; return the named ids.
+def _trusted(world: World, id: str) -> tuple[str, Scope, Memory]:
+    """Return a whole id, its scope and its memory.
 
     Raises `NotFound`, and `MemtapeError` for ids of no memory, and for a speaker less trusted than the
     memory's author.
     """
-    from memtape.state.subjects import validity
-
-    id, scope, memory = _trusted(world, id)
-    if to is not None:
-        to, other = world.folded(to)
-        if other.name != scope.name:
-            raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
-        chain = [_memory(other, to)]
-        if chain[0].birth == memory.birth:
-            raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
-        while (after := validity.successor(scope, chain[-1])) and after not in chain:
-            chain.append(after)
-        if memory in chain:
-            hint = f"`memtape update --holds {to}` ends that."
-            raise MemtapeError(f"{to} was itself replaced by {id}.", hint)
-    bodies = [Linked(id=id, on=True, relation=relation, slug=None, to=to)]
-    if undo:
-        ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
-        said = {it: scope.validity.said[it] for it in ids if it in scope.validity.said}
-        bodies = [
-            Linked(id=it, on=False, relation=of.relation, slug=None, to=of.to) for it, of in said.items()
-        ]
-    for body in bodies:
-        world.append("linked", body, scope.name)
-    if not bodies:
-        raise MemtapeError(f"Nothing was said of {id}.", "`memtape show --why` shows what is known of it.")
-    return DecidedIds(tuple(body.id for body in bodies))
-
-
-def _trusted(world: World, id: str) -> tuple[str, Scope, Memory]:
-    """Return a whole id, its scope and its memory. Raises as `_link`."""
     from memtape.state.subjects.captures import TRUST
 
     id, scope = world.folded(id)
@@ -432,7 +421,7 @@ def accept(
     Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
     `MemtapeError` for a writer who is no person.
     """
-    return _answer_all(world, ids, every, declined=False)
+    return _answer(world, ids, every, declined=False)
 
 
 def decline(
@@ -444,33 +433,31 @@ def decline(
 
     Raises as `accept`.
     """
-    return _answer_all(world, ids, every, declined=True)
+    return _answer(world, ids, every, declined=True)
 
 
-def _answer_all(world: World, ids: Sequence[str], every: bool, *, declined: bool) -> list[Proposal]:
+def _answer(world: World, ids: Sequence[str], every: bool, *, declined: bool) -> list[Proposal]:
     if bool(ids) is every:
         raise InvalidUse("Give ids, or --all for every rule.")
-    # What may be pasted is accepted by its id alone.
-    waiting = () if ids else waiting_rules(world)
-    meant = ids or [rule.id for rule in waiting if declined or not rule.is_doubted]
-    return [_answer(world, id, declined=declined) for id in meant]
-
-
-def _answer(world: World, id: str, *, declined: bool) -> Proposal:
     then = "The user can run `memtape settle --accept`; who is a person says --origin user."
     check_person(world.actor.origin, "answer a rule that waits", then)
-    rule, before = query.conflicts.meant(proposals(world), id)
-    writer = Writer(
-        world.home,
-        world.log,
-        scope=rule.into,
-        actor=world.actor.name,
-        origin="operator" if rule.into == GLOBAL else world.actor.origin,
-        session=world.session,
-        profile=world.profile.name,
-    )
-    (query.conflicts.decline if declined else query.conflicts.accept)(writer, rule, before)
-    return rule
+    listed = proposals(world)
+    # What may be pasted is accepted by its id alone.
+    waiting = [it for it in listed if it[1] == "waits" and (declined or not it[0].is_doubted)]
+    named = [query.conflicts.meant(listed, id) for id in dict.fromkeys(ids)]
+    answered = waiting if every else named
+    for rule, before in answered:
+        writer = Writer(
+            world.home,
+            world.log,
+            scope=rule.into,
+            actor=world.actor.name,
+            origin="operator" if rule.into == GLOBAL else world.actor.origin,
+            session=world.session,
+            profile=world.profile.name,
+        )
+        (query.conflicts.decline if declined else query.conflicts.accept)(writer, rule, before)
+    return [rule for rule, _ in answered]
 
 
 def orders(world: World) -> list[Order]:
@@ -591,21 +578,14 @@ def _order_lines(world: World, asked: Any, found: list[Order]) -> Iterator[str]:
         yield "Nobody has ordered anything about memory."
 
 
+FORGETS = Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.")
+RESTORES = Offer("Bring back a memory that was forgotten.")
 VERBS = (
-    _decision(
-        "forget",
-        forget,
-        "hides",
-        "Forgot",
-        "restore",
-        Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it."),
-    ),
+    _decision("forget", forget, "hides", "Forgot", "restore", FORGETS),
     Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),
-    _decision(
-        "restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")
-    )._replace(undo="forget"),
+    _decision("restore", restore, "shows", "Restored", "forget", RESTORES),
     _decision("pin", pin, "adds", "Pinned", "pin --undo"),
-    _decision("pin --undo", unpin, "shows", "Unpinned")._replace(undo="pin"),
+    _decision("pin --undo", unpin, "shows", "Unpinned", "pin"),
     Verb(
         "update",
         update,
