@@ -50,7 +50,10 @@ from memtape.tools.verbs.capturing import (
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
 from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.measuring import RetrieverName
-from memtape.tools.verbs.searching import Form, Occasion
+from memtape.tools.verbs.searching import (
+    Form,
+    Occasion,
+)
 from memtape.tools.verbs.showing import LogSlot
 from memtape.tools.verbs.tree import (
     LinkSaid,

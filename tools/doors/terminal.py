@@ -15,7 +15,7 @@ import click
 
 from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
 from memtape.schemas.patterns import lazy
-from memtape.schemas.visible import visible, visible_json
+from memtape.schemas.visible import many, visible, visible_json
 from memtape.sinks.home.counts import note
 from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.keep.waiting import told_of_folding
@@ -107,6 +107,21 @@ def say_all(lines: Iterable[str], *, err: bool = False) -> None:
     """Print lines for people."""
     for line in lines:
         say(line, err=err)
+
+
+def say_lag(lag: int, what: str) -> None:
+    """Print on stderr how many events the views lack, and their effect."""
+    if lag:
+        say(f"The views lack {many(lag, 'event')}, and what they {what}.", err=True)
+
+
+def decoded(data: bytes) -> str:
+    """Return the bytes of a file or of stdin as text. Raises `MemtapeError` for bytes that are not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        told = f"The text is not UTF-8: byte {error.start} cannot be read."
+        raise MemtapeError(told, "Convert it, for example with iconv.") from None
 
 
 @contextmanager

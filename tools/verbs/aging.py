@@ -27,12 +27,11 @@ from memtape.tools import query
 from memtape.tools.capture.project import Adopted, folders_known
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.writing import check_label, check_person, now_us
-from memtape.tools.doors.terminal import confirmed, say
+from memtape.tools.doors.terminal import confirmed, say, say_lag, some
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
-from memtape.tools.verbs.lines import say_lag
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
@@ -276,11 +275,11 @@ def set_lifecycle(
 
 
 def _archive_lines(what: str, before: str, undo: str, world: World, asked: Any, done: ArchivedNow) -> Lines:
-    for it in done.done[:SHOWN]:
-        said = f"{what} {it.kind} {it.id}" + (f", {many(it.captures, 'capture')}" if it.captures > 1 else "")
-        yield f"{said}: {one_line(it.text, SHOWN_CHARS)}"
-    if len(done.done) > SHOWN:
-        yield f"{what}: {len(done.done) - SHOWN:,} more."
+    def line(it: NamedUnit) -> str:
+        captures = f", {many(it.captures, 'capture')}" if it.captures > 1 else ""
+        return f"{what} {it.kind} {it.id}{captures}: {one_line(it.text, SHOWN_CHARS)}"
+
+    yield from some(done.done, line, most=SHOWN)
     for it in done.already:
         yield f"{before}: {it.kind} {it.id}: {one_line(it.text, SHOWN_CHARS)}"
     if done.done and undo == "archive --undo":

@@ -19,7 +19,7 @@ from memtape.schemas.visible import many
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Line, Receipt, now_us, parse_line
-from memtape.tools.doors.terminal import progress, say, say_all, some
+from memtape.tools.doors.terminal import decoded, progress, say, say_all, some
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import (
     Asks,
@@ -36,7 +36,6 @@ from memtape.tools.verb import (
     rare,
     said,
 )
-from memtape.tools.verbs.lines import decoded
 from memtape.tools.world import World
 
 MAX_DOCUMENT_CHARS = 1024 * 1024

@@ -31,6 +31,7 @@ from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools import query
 from memtape.tools.capture.writing import Writer, check_label, check_person
+from memtape.tools.doors.terminal import say_lag
 from memtape.tools.query.plan import begun_by, shortened, state_of
 from memtape.tools.verb import (
     Asks,
@@ -47,7 +48,6 @@ from memtape.tools.verb import (
     said,
 )
 from memtape.tools.verbs.capturing import capture_notes
-from memtape.tools.verbs.lines import say_lag
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import MemoryRow, TurnRow

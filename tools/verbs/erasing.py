@@ -23,13 +23,7 @@ from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
 
 if TYPE_CHECKING:
     from memtape.sinks.remains import Needles
-    from memtape.tools.keep.erasing import (
-        ErasedItem,
-        Erasure,
-        ErasurePlan,
-        FileSearch,
-        RemainingName,
-    )
+    from memtape.tools.keep import erasing
     from memtape.tools.world import World
 
 
@@ -114,7 +108,7 @@ def erase(world: World, asked: EraseAsks) -> Output:
     _print_proof(done, report.seconds or 0)
 
 
-def _planned(world: World, asked: EraseAsks) -> ErasurePlan:
+def _planned(world: World, asked: EraseAsks) -> erasing.ErasurePlan:
     from memtape.tools.keep.erasing import ids_matching, plan
 
     scope, ids, chosen = world.scope, asked.ids, asked.selection()
@@ -132,7 +126,7 @@ def _planned(world: World, asked: EraseAsks) -> ErasurePlan:
     return made
 
 
-def _report(made: ErasurePlan) -> ErasureReport:
+def _report(made: erasing.ErasurePlan) -> ErasureReport:
     return ErasureReport(
         scope=made.scope,
         erased=made.items,
@@ -144,7 +138,7 @@ def _report(made: ErasurePlan) -> ErasureReport:
     )
 
 
-def _searched(search: FileSearch) -> SearchedFiles:
+def _searched(search: erasing.FileSearch) -> SearchedFiles:
     """Return the searched files and findings; never the needles themselves."""
     needles = search.needles
     return SearchedFiles(
@@ -183,7 +177,7 @@ def prune(
     return made if dry_run else forget(world, made)
 
 
-def _print_search(search: FileSearch) -> None:
+def _print_search(search: erasing.FileSearch) -> None:
     """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
@@ -195,14 +189,7 @@ def _print_search(search: FileSearch) -> None:
         say(f"  {place.path}: {place.unreadable}")
 
 
-def _looked_for(needles: Needles) -> str:
-    """Return the numbers of searched needles by kind."""
-    vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
-    texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
-    return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
-
-
-def _print_plan(made: ErasurePlan) -> None:
+def _print_plan(made: erasing.ErasurePlan) -> None:
     if not made.items and not made.erased_before:
         say(f"Nothing in {made.scope} matches; nothing was erased.")
     if made.is_resumed:
@@ -220,23 +207,24 @@ def _print_plan(made: ErasurePlan) -> None:
     say_all(some(made.kept, _name, stays))
 
 
-def _name(name: RemainingName) -> str:
+def _name(name: erasing.RemainingName) -> str:
     scope = f" in {name.scope}" if name.scope else ""
     place = name.place.removeprefix("$.")
     return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
 
 
-def _item(item: ErasedItem) -> str:
+def _item(item: erasing.ErasedItem) -> str:
     places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
     return f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip()
 
 
-def _print_proof(erasure: Erasure, seconds: float) -> None:
-    before, after = erasure.before, erasure.after
+def _print_proof(erasure: erasing.Erasure, seconds: float) -> None:
+    before, after, needles = erasure.before, erasure.after, erasure.after.needles
     if before is None:
         say("The texts are no longer at hand; only ids were looked for.")
     else:
-        say(f"Looked for {_looked_for(before.needles)}.")
+        counts = {"text": needles.texts, "word": needles.words, "vector": needles.vectors, "id": needles.ids}
+        say(f"Looked for {', '.join(many(len(its), name) for name, its in counts.items() if its)}.")
         if erasure.plan.carriers or erasure.plan.kept:
             say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}

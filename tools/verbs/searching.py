@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
@@ -25,7 +25,6 @@ from memtape.tools.query.plan import shortened
 from memtape.tools.query.telling import WORDING_CHARS, other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
-from memtape.tools.verbs.lines import latest_lines
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Event, Recalled
@@ -187,6 +186,17 @@ def recent(
 ) -> list[Result]:
     """List the latest memories of this project."""
     return world.read(lambda views, scope: query.looking.recent_of(views, scope, limit, kinds))
+
+
+def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[str]:
+    """Yield texts without a search."""
+    for it in found:
+        marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in it.marks)
+        about = f"{it.kind} · {one_line(it.actor, 40)} ({it.origin}){marks}"
+        yield f"{format_time(it.at)}  {it.id}  {about}"
+        yield f"    {one_line(it.text, TEXT_CHARS)}"
+    if not found:
+        yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
 
 
 def _search_shell(world: World, asked: SearchAsks) -> Output:

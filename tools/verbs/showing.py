@@ -23,10 +23,10 @@ from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import query
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import printed_json, say
-from memtape.tools.query.telling import WORDING_CHARS, confirmed, said_of, when_of
+from memtape.tools.doors.terminal import printed_json, say, say_lag
+from memtape.tools.query.telling import confirmed, said_of, when_of
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, said
-from memtape.tools.verbs.lines import latest_lines, say_lag
+from memtape.tools.verbs.searching import latest_lines
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import SummaryRow
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SOURCE_CHARS = 200
 DETAILS_BYTES = 3_000
 REASONS_BYTES = 9_000
-MAX_REASONS = MAX_WORDINGS = 20
+MAX_REASONS = 20
 Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
@@ -158,10 +158,6 @@ def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
     assert row is not None
     yield from (visible(row.text), "", f"{row.kind} {row.id} in {row.scope}")
     yield f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}"
-    if row.session:
-        yield f"session {one_line(row.session)}"
-    if row.tags:
-        yield "tags " + ", ".join(map(one_line, row.tags))
     if row.source:
         yield f"source {one_line(row.source)}"
     if place := place_in(row.path):
@@ -169,7 +165,18 @@ def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
         yield f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole"
     elif row.path:
         yield f"path {one_line(row.path)}"
-    yield from opened.marks
+    yield from _details(opened)
+    yield from _hidden_lines(opened)
+
+
+def _details(opened: Opened) -> Iterator[str]:
+    """Yield what else is known of a memory or turn, a line each."""
+    row = opened.memory or opened.turn
+    if row is not None and row.session:
+        yield f"session {one_line(row.session)}"
+    if row is not None and row.tags:
+        yield "tags " + ", ".join(map(one_line, row.tags))
+    yield from map(one_line, opened.marks)
     if (memory := opened.memory) is not None:
         yield confirmed(memory.confirmations, memory.last_at)
         importance = f"importance {memory.importance_confirmed / 1_000:.2f} by confirmations"
@@ -180,7 +187,6 @@ def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
             yield f"made of {', '.join(memory.made_of)}"
     if opened.last_used_at is not None:
         yield f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}"
-    yield from _hidden_lines(opened)
 
 
 def _hidden_lines(opened: Opened) -> Iterator[str]:
@@ -234,7 +240,9 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
         about = markdown.about(kind, event.at, who.name, who.origin, body.source, body.path)
     part = markdown.part_of(text, asked.from_char)
     lines = [f"`{id}` in {scope} · {about}", markdown.quoted(part)]
-    if details := _details(found):
+    details = [*_details(found)]
+    details += [f"{found.why_hidden()}. It is hidden until restore_memory"] * found.hidden
+    if details:
         lines.append(markdown.fitted("\n".join(details), DETAILS_BYTES))
     events = world.read_of(asked.id, query.inspection.explained).events
     reasons = list[str]()
@@ -250,26 +258,6 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
     follow = many(rest, "character follows", "characters follow")
     tail = [f"{follow}: get_memory with from_char={asked.from_char + len(part)}."] if rest > 0 else []
     return markdown.list_pieces("", lines, tail)
-
-
-def _details(found: Opened) -> list[str]:
-    """Return what else is known of a memory or turn, a line each."""
-    memory, row, details = found.memory, found.memory or found.turn, list[str]()
-    if memory is not None:
-        details.append(confirmed(memory.confirmations, memory.last_at))
-        said = memory.wordings[:MAX_WORDINGS]
-        details += [f"also said: {one_line(its.text, WORDING_CHARS)} (`{its.id}`)" for its in said]
-        if len(memory.wordings) > MAX_WORDINGS:
-            details.append(f"(Left out: {many(len(memory.wordings) - MAX_WORDINGS, 'other wording')}.)")
-    details += [one_line(mark, 200) for mark in found.marks]
-    if row is not None and row.tags:
-        details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))
-    made = memory.provenance if memory is not None else (row,) if row is not None else ()
-    if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
-        details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
-    if found.hidden:
-        details.append(f"{found.why_hidden()}. It is hidden until restore_memory")
-    return details
 
 
 class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -42,11 +42,10 @@ from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import is_asked
+from memtape.tools.doors.terminal import decoded, is_asked
 from memtape.tools.query.plan import LEAST_CHARS, begun_by, state_of
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Asks, Offer, Text, Verb, people, said
-from memtape.tools.verbs.lines import decoded
 
 REF_CHARS = 300
 SHOWN_CHARS = 80
