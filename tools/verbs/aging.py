@@ -87,15 +87,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
 
 def archive(
     world: World,
-    ids: Annotated[
-        tuple[Id, ...],
-        Meta(
-            description="The ids of memories or turns.",
-            min_length=1,
-            max_length=100,
-            extra={"of": "capture"},
-        ),
-    ],
+    ids: Annotated[tuple[Id, ...], said("The ids of memories or turns.", 100, of="capture")],
     reason: Reason = None,
 ) -> ArchivedNow:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
@@ -510,47 +502,39 @@ def _nothing(scope: str) -> NotFound:
     return NotFound(f"{scope} holds nothing yet.", "`memtape project list` names the projects of this home.")
 
 
-def _finish_shell(world: World, asked: Any) -> Output:
+def _finish_shell(world: World, asked: Any) -> ProjectChange:
     texts = to_finish(world)
-    back = f"memtape project finish --undo --scope {world.scope}"
     if not asked.yes:
+        back = f"memtape project finish --undo --scope {world.scope}"
         say(f"{many(texts, 'text')} of {world.scope} will be archived. To undo: {back}", err=True)
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = finish(world)
-    yield done
+    return finish(world)
+
+
+def _finish_lines(world: World, asked: Asks, done: ProjectChange) -> Lines:
     yield f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}."
-    yield f"To undo: {back}"
+    yield Step("To undo", "project finish --undo", f"--scope {done.scope}")
 
 
 def _project_lines(world: World, asked: Asks, found: list[Project]) -> Iterator[str]:
     for it in found:
         named = f"  {one_line(it.mark.name, TITLE_CHARS)}" if it.mark.name else ""
         folder = f", {one_line(it.folder, TITLE_CHARS)}" if it.folder else ""
+        since = f" since {format_day(it.mark.since)}" if it.mark.since else ""
+        gone = ", has left the views" if it.mark.is_purged else ""
+        state = f"{it.mark.state}{since}{gone}"
         yield f"{it.scope}{named}"
-        yield f"  {_state(it)}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}"
+        yield f"  {state}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}"
     if not found:
         yield "There is no project yet. `memtape capture` makes that of this folder."
 
 
 def _state_lines(world: World, asked: Asks, it: Project) -> Iterator[str]:
-    lines = {
-        "scope": it.scope,
-        "name": one_line(it.mark.name, TITLE_CHARS),
-        "state": _state(it),
-        "last": format_time(it.last_at),
-        "texts": held(it.memories, it.turns),
-        "aging": lives_told([it.mark]),
-        "folder": one_line(it.folder or ""),
-    }
-    yield from (f"{name:<8}{told}" for name, told in lines.items() if told)
+    yield from _project_lines(world, asked, [it])
+    yield f"  {lives_told([it.mark])}"
     if told := project_told(it.mark):
         yield told
-
-
-def _state(it: Project) -> str:
-    gone = ", has left the views" if it.mark.is_purged else ""
-    return f"{it.mark.state} since {format_day(it.mark.since)}{gone}" if it.mark.since else it.mark.state
 
 
 VERBS = (
@@ -586,7 +570,7 @@ VERBS = (
         lines=lambda world, asked, done: [f"{done.scope} is called {one_line(done.name, TITLE_CHARS)} now."],
         effect="adds",
     ),
-    Verb("project finish", finish, shell=_finish_shell, effect="hides"),
+    Verb("project finish", finish, _finish_lines, _finish_shell, effect="hides"),
     Verb(
         "project finish --undo",
         resume,

@@ -147,10 +147,7 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
 
 def use(
     world: World,
-    ids: Annotated[
-        tuple[str, ...],
-        Meta(description="The ids of what you used.", min_length=1, max_length=100),
-    ],
+    ids: Annotated[tuple[str, ...], Meta(min_length=1), said("The ids of what you used.", 100)],
     recall: Annotated[
         str | None,
         Meta(description="The recall that returned them, as the search named it."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.query.plan import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
-from memtape.tools.verb import Asks, AsOf, Output, Verb, said
+from memtape.tools.verb import AsOf, Output, Verb, said
 from memtape.tools.verbs.deciding import waiting_rules
 from memtape.tools.verbs.searching import recent
 
@@ -59,11 +59,37 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     next: tuple[str, ...]
 
 
-def overview(world: World) -> Overview:
+def overview(home: Path) -> Output:
     """Say what this project remembers, what waits for you, and the next step; without a home, how to begin.
 
     memtape overview --json
     """
+    from memtape.tools.client import Client
+
+    if not home.is_dir():
+        yield Overview(home=str(home), scope=None, next=BEGINNING[1:])
+        yield from BEGINNING
+        return
+    with Client(home) as world:
+        found = _overview(world)
+    yield found
+    told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
+    yield f"{told_scope(found.scope or '')} remembers {told}."
+    short = shortened(it.id for it in found.latest)
+    for it in found.latest:
+        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+    waits = found.conflicts + len(found.rules)
+    if waits:
+        counts = {"conflict": found.conflicts, "rule": len(found.rules)}
+        waiting = [many(count, name) for name, count in counts.items() if count]
+        yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
+    if found.ended:
+        yield found.ended
+    else:
+        yield from found.next if told != "nothing yet" else BEGINNING[1:]
+
+
+def _overview(world: World) -> Overview:
     world.catch_up()
     state, scope = status(world), world.scope
     count = state.scopes.get(scope)
@@ -112,33 +138,6 @@ def stats(
     start, name = parse_time(since, now), None if scope is None else check_scope(scope)
     reading = partial(world.on_phase, "reading")
     return world.reader.held(lambda views: stats_of(world.log, views, name, start, now, reading))
-
-
-def _overview_shell(home: Path, asked: Asks) -> Output:
-    """Without a home, say how to begin, and make none."""
-    from memtape.tools.client import Client
-
-    if not home.is_dir():
-        yield Overview(home=str(home), scope=None, next=BEGINNING[1:])
-        yield from BEGINNING
-        return
-    with Client(home) as world:
-        found = overview(world)
-    yield found
-    told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
-    yield f"{told_scope(found.scope or '')} remembers {told}."
-    short = shortened(it.id for it in found.latest)
-    for it in found.latest:
-        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
-    waits = found.conflicts + len(found.rules)
-    if waits:
-        counts = {"conflict": found.conflicts, "rule": len(found.rules)}
-        waiting = [many(count, name) for name, count in counts.items() if count]
-        yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
-    if found.ended:
-        yield found.ended
-    else:
-        yield from found.next if told != "nothing yet" else BEGINNING[1:]
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
@@ -260,33 +259,22 @@ COLUMNS = 60
 """So many columns a chart has at most: of more days each column is several."""
 
 
-Days = Sequence["DayStats"]
-Value = Callable[[Days], float | None]
-"""The value of some days together; None where nothing was to be measured."""
-
-
-def _sum(*names: str) -> Value:
-    return lambda days: sum(getattr(day, name) for day in days for name in names)
-
-
-def _share(part: str, *whole: str) -> Value:
-    def share(days: Sequence[DayStats]) -> float | None:
-        total = _sum(*whole)(days)
-        return 100 * (_sum(part)(days) or 0) / total if total else None
-
-    return share
-
-
-CHARTS: tuple[tuple[str, str, Value], ...] = (
-    ("captured", "texts", _sum("turns", "documents", "long_term")),
-    ("searches", "", _sum("searches")),
-    ("given unasked", "", _sum("given")),
-    ("used", "", _sum("used")),
-    ("found nothing", "% of searches", _share("empty", "searches")),
-    ("use rate", "% of recalls", _share("used", "searches", "given")),
-    ("fold rate", "% of long-term captures", _share("folded", "long_term")),
+CHARTS = (
+    ("captured", "texts", ("turns", "documents", "long_term"), ()),
+    ("searches", "", ("searches",), ()),
+    ("given unasked", "", ("given",), ()),
+    ("used", "", ("used",), ()),
+    ("found nothing", "% of searches", ("empty",), ("searches",)),
+    ("use rate", "% of recalls", ("used",), ("searches", "given")),
+    ("fold rate", "% of long-term captures", ("folded",), ("long_term",)),
 )
-"""The drawn charts: title, unit and value."""
+"""The drawn charts: title, unit, the counts of a day that are added up, and those of which it is a share."""
+
+
+def _value(days: Sequence[DayStats], names: Sequence[str], of: Sequence[str]) -> float | None:
+    """Return the value of some days together; None for a share of nothing."""
+    part, whole = (sum(getattr(day, name) for day in days for name in them) for them in (names, of))
+    return (100 * part / whole if whole else None) if of else part
 
 
 def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
@@ -296,8 +284,9 @@ def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
     groups = [days[start : start + size] for start in range(0, len(days), size)]
     of_days = f", a column {many(size, 'day')}" if size > 1 else ""
     yield f"{days[0].day} to {days[-1].day}{of_days}; {found.before:,} events stood before."
-    for title, unit, value in CHARTS:
-        values, top, whole = [value(group) for group in groups], len(BLOCKS) - 1, value(days)
+    for title, unit, names, of in CHARTS:
+        values, top = [_value(group, names, of) for group in groups], len(BLOCKS) - 1
+        whole = _value(days, names, of)
         most = max((its for its in values if its is not None), default=0)
         blocks = "".join(" " if not its else BLOCKS[min(top, int(top * its / most + 0.5))] for its in values)
         told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
@@ -306,7 +295,7 @@ def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
 
 
 VERBS = (
-    Verb("overview", overview, shell=_overview_shell, at="folder"),
+    Verb("overview", overview, answers=Overview, at="folder"),
     Verb("status", status, lines=_status_lines, at="home"),
     Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )
