@@ -28,7 +28,7 @@ from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
-from memtape.tools.doors.terminal import explained, folding_shown, is_asked, is_json, phases, print_json, say
+from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
 from memtape.tools.verb import Failure, Verb, VerbField, document, fields_of
 
@@ -100,7 +100,7 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
             speaker = {"scope": GLOBAL}
         # A person at a terminal speaks for itself, a pipe for an agent.
         origin: Origin = given.get("origin") or ("user" if is_asked() else "agent")
-        with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
+        with Client(home, origin=origin, **speaker) as client, phases() as update:
             client.door, client.on_phase = "cli", update
             client.on_note = lambda note: say(note, err=True)
             _print_answer(verb, client, asked)

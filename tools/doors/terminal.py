@@ -25,6 +25,7 @@ ListedT = TypeVar("ListedT")
 
 LEAST_RATED_S = 0.5
 """A shorter duration gives no rate."""
+FOLDING = "folding the log"
 DISK_HINT = (
     "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
     "is in force. What was acknowledged stands on the log."
@@ -126,8 +127,11 @@ def decoded(data: bytes) -> str:
 
 @contextmanager
 def phases() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that says how far a phase of long work is; each has a bar of its own on stderr."""
-    shown, current, bar = ExitStack(), "", None
+    """Yield a function that says how far a phase of long work is; each has a bar of its own on stderr.
+
+    A long fold of the log has one too, unless a phase has begun.
+    """
+    shown, current, bar, began = ExitStack(), "", None, 0.0
 
     def update(phase: str, done: int, total: int) -> None:
         nonlocal current, bar
@@ -137,7 +141,18 @@ def phases() -> Iterator[Callable[[str, int, int], None]]:
         assert bar is not None
         bar.update(min(done, total) - bar.pos)
 
-    with shown:
+    def folded(done: int, total: int) -> None:
+        nonlocal current, began
+        began = began or time.monotonic()
+        if total and (current == FOLDING or (not current and time.monotonic() - began >= LEAST_RATED_S)):
+            update(FOLDING, done, total)
+        if done == total:
+            began = 0.0
+            if current == FOLDING:  # What comes after it is printed below it.
+                shown.close()
+                current = ""
+
+    with shown, told_of_folding(folded):
         yield update
 
 
@@ -159,39 +174,7 @@ def progress(length: int | None, label: str) -> Iterator[Any]:
         unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True, item_show_func=rate
     )
     with bar:
-        _SHOWN.append(bar)
-        try:
-            yield bar
-        finally:
-            _SHOWN.remove(bar)
-
-
-_SHOWN: list[Any] = []
-"""The visible bars: at most one at a time."""
-
-
-@contextmanager
-def folding_shown() -> Iterator[None]:
-    """Show a bar during a long fold of the log, unless another bar tells of it already."""
-    shown = ExitStack()
-    bar: Any = None
-    began: float | None = None
-
-    def told(done: int, total: int) -> None:
-        nonlocal bar, began
-        if not total:
-            return
-        began = time.monotonic() if began is None else began
-        if bar is None and not _SHOWN and time.monotonic() - began >= LEAST_RATED_S:
-            bar = shown.enter_context(progress(total, "Folding the log"))
-        if bar is not None:
-            bar.update(done - bar.pos)
-        if done == total:  # What comes after it is printed below it.
-            shown.close()
-            bar = began = None
-
-    with shown, told_of_folding(told):
-        yield
+        yield bar
 
 
 @contextmanager

@@ -67,14 +67,6 @@ class Meant(NamedTuple):
     more: int
 
 
-def action_of(asked: PageQuery) -> Action:
-    """Return the action that a form names. Raises `MemtapeError` for none."""
-    name = asked.text("do")
-    if name not in actions():
-        raise MemtapeError(f"There is no action {name[:40]!r}.", f"There are {', '.join(actions())}.")
-    return actions()[name]
-
-
 def meant(client: Client, action: Action, asked: PageQuery) -> Meant:
     """Return the ids of a form: the named ids, or with `every` the whole list matched by its words.
 

@@ -28,7 +28,7 @@ from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import action_of, do_action, meant
+from memtape.tools.page.acting import actions, do_action, meant
 from memtape.tools.page.asked import PageMemory, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard
@@ -120,7 +120,9 @@ class Serving:
         is_meant, back = asked.is_on("meant"), asked.text("back")
 
         def act(client: Client) -> dict[str, Any]:
-            action = action_of(asked)
+            if (action := actions().get(asked.text("do"))) is None:
+                told = f"There is no action {asked.text('do')[:40]!r}."
+                raise MemtapeError(told, f"There are {', '.join(actions())}.")
             about = meant(client, action, asked)
             lines = do_action(client, action, about.ids, asked) if is_meant else []
             return {"action": action, "about": about, "lines": lines}

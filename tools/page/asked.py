@@ -36,11 +36,6 @@ class PageQuery(NamedTuple):
         """The position or time of the past that is looked at, empty for now."""
         return self.text("at")
 
-    @property
-    def as_of(self) -> str | None:
-        """The time, in the client's form."""
-        return self.at or None
-
     def today(self) -> PageQuery:
         """Return the address without a time, for links to later things."""
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})

@@ -22,7 +22,6 @@ from memtape.tools.agents.hosts import CONTEXT_TOKENS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
-from memtape.tools.query.as_of import parse_position, time_asked
 from memtape.tools.query.context import HEADINGS
 from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of
 from memtape.tools.query.status import next_steps
@@ -35,7 +34,7 @@ LATEST = 8
 
 def now(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the state of the home and of one scope."""
-    status = client.status(as_of=asked.as_of)
+    status = client.status(as_of=asked.at or None)
     held = sum(at.end > 0 for at in status.positions.values())
     return {
         "status": status,
@@ -66,7 +65,7 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     shown["is_narrowed"] = any(asked.text(field.one) for field in fields)
     if not query:
         return shown
-    known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.as_of}
+    known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.at or None}
     answer = verb.answer(client, asked.ask(verb, fields, **known, quiet=True, explain=True))
     results, below = answer.results[:limit], answer.results[limit:]
     return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
@@ -80,7 +79,7 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the context of the next start in a budget and form. Nothing is put on the log."""
     budget, verb = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS), VERBS["context"]
     (form,) = (field for field in fields_of(verb.asks) if field.name == "form")
-    about = asked.ask(verb, [form], budget_tokens=budget, as_of=asked.as_of)
+    about = asked.ask(verb, [form], budget_tokens=budget, as_of=asked.at or None)
     context, count = verb.answer(client, about), tokenizer().count
     parts = list[tuple[str, int, int, int]]()
     for section in get_args(Section):
@@ -126,7 +125,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     id = asked.text("id")
     if not id:
         raise MemtapeError("No memory is named.", "Follow a link of another view, or add ?id=…")
-    opened = client.show(id, as_of=asked.as_of)
+    opened = client.show(id, as_of=asked.at or None)
     row, explained = opened.memory or opened.turn, client.why(id)
     shown = explained.events[-MOST_EVENTS:]
     return {
@@ -135,7 +134,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "explained": explained,
         "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
-        "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
+        "edges": () if row is None else client.edges(id, as_of=asked.at or None).edges,
     }
 
 
@@ -148,7 +147,7 @@ MARKS = 12
 def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the texts around a time, the counts then, and the changes until now or another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
-    at = time_of(client, asked.scope, asked.at, now)
+    at = min(now, parse_time(asked.at, now)) if asked.at else now
     other, diff = asked.text("other"), None
     if asked.is_on("diff"):
         until = parse_time(other, now) if other else now
@@ -158,22 +157,10 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
         "marks": months_of(stops),
         "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
-        "then": client.read(lambda views, scope: views.held(scope), asked.as_of) if asked.as_of else None,
+        "then": client.read(lambda views, scope: views.held(scope), asked.at) if asked.at else None,
         "other": other,
         "diff": diff,
     }
-
-
-def time_of(client: Client, scope: str, at: str, now: int) -> int:
-    """Return the time of an `as of`, be it empty, a time, an age or a position. Raises `MemtapeError`."""
-    if not at:
-        return now
-    if (time := time_asked(at, now)) is not None:
-        return time
-    partition = partition_of(scope, client.log.partitions)
-    last = parse_position(at, client.log, now)[partition] - 1
-    slots = client.log.read(partition, last, 1) if last >= 0 else []
-    return next((event.sent for slot in slots if (event := event_of(slot.payload)) is not None), now)
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
@@ -203,7 +190,7 @@ MOST_DEPTH, MOST_BELOW = 12, 500
 
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
-    rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
+    rows = {row.id: row for row in client.read(pages_of, asked.at or None)}
     top = root_id(asked.scope)
     return {"drawn": drawn(asked.scope, rows, top, MOST_DEPTH, MOST_BELOW), "rows": rows}
 
