@@ -152,9 +152,9 @@ class _Search:
         form, grains = read
         for grain in grains:
             hits = self.said_in(grain.text, grain.terms)
-            for name, vector in self.vectors.items():
-                if vector in grain.vectors or vector in grain.data or name in grain.text:
-                    hits.append(("vector", name))
+            for told, vector in self.vectors.items():
+                if vector in grain.vectors or vector in grain.data or told in grain.text:
+                    hits.append(("vector", told))
             if ids_count:
                 ids = grain.text if grain.ids is None else grain.ids
                 hits += [("id", id) for id in self.needles.ids if id in ids]

@@ -587,6 +587,7 @@ def test_a_vector_is_found_in(place: str, tmp_path: Path) -> None:
     VECTOR_PLACES[place](tmp_path)
     places = search_home(tmp_path, Needles(ids=(), texts=(), words=(), vectors=(VECTOR,)))
     assert {finding.kind for place in places for finding in place.found} == {"vector"}
+    assert all((tmp_path / place.path).is_file() for place in places)
     other = Needles(ids=(), texts=(), words=(), vectors=(quantised(np.arange(3, 19, dtype=np.float32)),))
     assert not [place for place in search_home(tmp_path, other) if place.found]
     assert not [place for place in places if place.unreadable]
