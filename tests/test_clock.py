@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from memtape.schemas.events import Recalled, Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_time
 from memtape.sinks.logs.embedded import MemoryLog
+from memtape.state.core.partition import Partition, fold
 from memtape.tools.client import Client
 from memtape.tools.query.results import Answer
 
@@ -34,6 +36,14 @@ def hours_of(log: MemoryLog) -> list[tuple[int, int]]:
     return [(body.partition, body.hour) for body in bodies if isinstance(body, Ticked)]
 
 
+def clocks_of(log: MemoryLog) -> list[int | None]:
+    """Return the clock of each partition, as the views know it."""
+    states = [Partition(number) for number in range(log.partitions)]
+    for state in states:
+        fold(state, log.read(state.number, 0, 10_000))
+    return [state.clock if state.scopes else None for state in states]
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["say", "run", "serve"]), st.integers(0, 3), st.sampled_from([0, 1, 800])),
@@ -44,7 +54,9 @@ def test_every_partition_with_a_scope_has_each_hour_of_a_run_once(steps: list[tu
     log, said = MemoryLog(4), set[int]()
     start = decode(log.read(0, 0, 1)[0].payload).sent
     time_of = [start]
-    served = Clock(log, lambda note: None, lambda: time_of[-1])
+    clocks = partial(clocks_of, log)
+    make = partial(Clock, log, lambda note: None, clocks, lambda: 400, lambda: time_of[-1])
+    served = make()
     for place, (kind, scope, hours) in enumerate(steps):
         now = time_of[-1] + hours * HOUR_US
         time_of.append(now)
@@ -52,13 +64,13 @@ def test_every_partition_with_a_scope_has_each_hour_of_a_run_once(steps: list[tu
             log.append([captured(f"{place}", scope=f"project:{scope}", sent=now)])
             said.add(partition_of(f"project:{scope}", 4))
             continue
-        (served if kind == "serve" else Clock(log, lambda note: None, lambda: time_of[-1])).catch_up()
+        (served if kind == "serve" else make()).catch_up()
         ticks = hours_of(log)
         assert len(dict.fromkeys(ticks)) == len(ticks), "no tick stands twice"
         here = {partition for partition, hour in ticks if hour == now // HOUR_US}
         assert said <= here
         assert here <= said or now - start >= EMPTY_WAIT_US
-        Clock(log, lambda note: None, lambda: time_of[-1]).catch_up()
+        make().catch_up()
         assert hours_of(log) == ticks, "a second run in the same hour adds nothing"
 
 
@@ -135,7 +147,7 @@ def _ends(machine: Machine) -> list[int]:
 
 def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
     told: list[str] = []
-    clock = Clock(MemoryLog(1), told.append, lambda: 0)
+    clock = Clock(MemoryLog(1), told.append, list, int, int)
     for number in range(3 * NOTES_KEPT):
         clock.note(f"note {number}")
         clock.note(f"note {number}")

@@ -40,8 +40,8 @@ from memtape.schemas.events import MAX_ATTEMPTS, MAX_DIMENSIONS, Embedded, Event
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
@@ -62,8 +62,6 @@ class MemoryMarks:
     def __init__(self) -> None:
         self._kept: dict[str, list[int]] = {}
         self.read, self.write = self._kept.get, self._kept.__setitem__
-
-    def tried_again(self, embedder: str, now_s: int) -> None: ...
 
 
 class Failing(FloorEmbedder):
@@ -168,7 +166,7 @@ def test_of_many_waiting_texts_none_has_its_vector_made_twice(monkeypatch: pytes
             continue
         break
     again = EmbedQueue(log, KEY, MemoryMarks())
-    again.try_again(0)
+    again.try_again()
     work(again, later := Failing(), 3)
     assert sorted(embedder.texts) == sorted([*(f"fact {number} of many" for number in range(30)), *" " * 3])
     assert later.texts == [" "] and len(recorded(log)) == 30 + MAX_ATTEMPTS
@@ -499,13 +497,13 @@ def test_what_was_refused_is_tried_again(running: Running, server: Server, home:
     said("The tide tables are in the attic.")
     server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
     call("run", "--once")
-    marks = OffsetMarks(home.embedding_path, running.log)
 
     def come_round() -> None:
         if how == "a day later":
-            marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
+            then = time.time_ns() // 1_000 - DAY_US
+            home.daily_path.write_bytes(msgspec.json.encode((running.log.log_id, {TINY: then})))
         else:
-            home.embedding_path.unlink()
+            home.daily_path.unlink()
 
     come_round()
     ends, asked = running.log.ends(), len(server.asked)

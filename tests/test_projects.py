@@ -18,7 +18,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import ScopeChanged
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
-from memtape.sinks.home.marks import CommitMarks
+from memtape.sinks.home.marks import DailyMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.writing import now_us
@@ -194,7 +194,7 @@ class Looking:
         self.now, self.asked = NOW, 0
         self.folders = {held.scope: it for it, held in repositories_of(client.home).items()}
         self.worker = Commits(
-            client.log, print, CommitMarks(client.home, client.log.log_id),
+            client.log, print, DailyMarks(client.home, client.log.log_id).is_due,
             lambda: {} if silent else self.folders, self.ask, lambda: self.now,
         )  # fmt: skip
 
@@ -233,7 +233,7 @@ def test_whoever_looks_again_from_nothing_says_nothing_twice(shop: Client) -> No
     assert Looking(shop).later(0) == 1
     again = Looking(shop)
     assert again.later(0) == 0 and again.asked == 0
-    shop.home.commits_path.write_bytes(b"damaged")
+    shop.home.daily_path.write_bytes(b"damaged")
     lost = Looking(shop)
     assert lost.later(0) == 0 and lost.asked == 1 and len(told(shop)) == 1
 
@@ -243,7 +243,7 @@ def test_what_is_unknown_paused_gone_or_of_the_future_is_left_alone(shop: Client
     assert paused.later(0) == 0 and paused.asked == 0
     nowhere = Looking(shop)
     nowhere.folders = {}
-    assert nowhere.later(0) == 0 and not shop.home.commits_path.exists(), "it costs nothing"
+    assert nowhere.later(0) == 0 and not shop.home.daily_path.exists(), "it costs nothing"
     gone = Looking(shop)
     gone.folders = {shop.scope: str(tmp_path / "gone"), "project:never-spoken-in": str(folder_of(shop))}
     assert gone.later(0) == 0 and gone.asked == 1

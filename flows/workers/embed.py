@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import nsmallest
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
 from memtape.flows.workers.turns import captures_among
@@ -36,15 +36,6 @@ PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
 
-class EmbeddingMarkStore(OffsetStore, Protocol):
-    """The store, by embedder, of the offsets below which no text waits, and of refusals.
-
-    `tried_again` stores the time of the last retry of given-up texts.
-    """
-
-    def tried_again(self, embedder: str, now_s: int) -> None: ...
-
-
 Ref = tuple[str, str]
 """Scope and id of the event that carried a text."""
 
@@ -65,13 +56,14 @@ class _Waiting(NamedTuple):
 class EmbedQueue:
     """The texts of a log that wait for their vectors by the embedder of a key. Not for several threads."""
 
-    def __init__(self, log: Log, key: str, marks: EmbeddingMarkStore) -> None:
+    def __init__(self, log: Log, key: str, marks: OffsetStore) -> None:
         self.key = key
         self.tried = 0
         """How many vectors and failures it has recorded."""
         self._log = log
         self._marks = marks
-        self._again_s: int | None = None
+        self.again = False
+        """Whether the given-up texts are tried once more."""
         self._begin(marks.read(key) or [0] * log.partitions)
 
     def _begin(self, offsets: list[int]) -> None:
@@ -85,14 +77,9 @@ class EmbedQueue:
         """The number of texts that wait for a vector."""
         return len(self._waiting)
 
-    @property
-    def again(self) -> bool:
-        """Return whether the worker is retrying given-up texts."""
-        return self._again_s is not None
-
-    def try_again(self, now_s: int) -> None:
+    def try_again(self) -> None:
         """Queue every given-up text once more; the log is read again from its beginning."""
-        self._again_s = now_s
+        self.again = True
         self._begin([0] * self._log.partitions)
 
     def look(self) -> None:
@@ -102,9 +89,7 @@ class EmbedQueue:
             while self._offsets[number] < end and self._count(number) < most:
                 self._read(number, end)
         self._mark()
-        if self._again_s is not None and not self.waiting:
-            self._marks.tried_again(self.key, self._again_s)
-            self._again_s = None
+        self.again = self.again and bool(self.waiting)
 
     def _count(self, number: int) -> int:
         return sum(held.number == number for held in self._waiting.values())

@@ -269,7 +269,7 @@ class Home:
     short. `as_of`: views of past positions. `embedding_path`, `statements_path`, `shadows_path`: below which
     offsets no text waits for a vector, no turn for its statements, and no search for a shadow retriever.
     `windows_path`: windows of late talk that a model was asked about. `model_use_path`: how often models were
-    asked, and how that went. `commits_path`: repositories asked for their last commit. `known_ids`: ids of a
+    asked, and how that went. `daily_path`: what was done within a day. `known_ids`: ids of a
     log on Kafka. `folders_path`: scopes of folders outside git.
     `imports_path`, `zones`: how far imported files and people's zones have been read. `settings_path`: the
     machine's settings. `redaction_key_path`: the key of the placeholders of secrets. `met_secrets_path`:
@@ -292,7 +292,7 @@ class Home:
         self.shadows_path = path / "shadows.json"
         self.windows_path = path / "windows.json"
         self.model_use_path = path / "model-use.json"
-        self.commits_path = path / "commits.json"
+        self.daily_path = path / "daily.json"
         self.known_ids = path / "known-ids"
         self.folders_path = path / "folders.json"
         self.imports_path = path / "imports.json"

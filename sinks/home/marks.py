@@ -19,10 +19,9 @@ from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.model import ModelOptions
-from memtape.schemas.times import format_day
+from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
-RETRY_EVERY_S = 24 * 3_600
 Outcome = Literal["kept", "nothing", "timeout", "refused", "error"]
 """How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are
 none, the model was late, its answer could not be used, or it could not be asked."""
@@ -34,18 +33,14 @@ OffsetMark = tuple[int, str]
 
 
 class MarksFile(msgspec.Struct, frozen=True):
-    """The marks of a log by the name of a worker's task, and when given-up texts were retried."""
+    """The marks of a log by the name of a worker's task."""
 
     log_id: str
     marks: dict[str, list[OffsetMark]] = {}
-    tried_again_s: dict[str, int] = {}
 
 
 class OffsetMarks:
-    """A worker's positions in each partition of one log, in a file.
-
-    For embedders the file has also when given-up texts were last tried again.
-    """
+    """A worker's positions in each partition of one log, in a file."""
 
     def __init__(self, path: Path, log: Log) -> None:
         self._path = path
@@ -75,33 +70,24 @@ class OffsetMarks:
         file = read_json(self._path, MarksFile)
         return file if file is not None and file.log_id == self._log.log_id else MarksFile(self._log.log_id)
 
-    def is_due(self, embedder: str, now_s: int) -> bool:
-        """Return whether given-up texts are due for a retry: once a day, or if the last time is unknown."""
-        last_s = self._known().tried_again_s.get(embedder)
-        return last_s is None or not 0 <= now_s - last_s < RETRY_EVERY_S
 
-    def tried_again(self, embedder: str, now_s: int) -> None:
-        """Note when texts that had been given up were tried again; 0 has it done now."""
-        known = self._known()
-        known.tried_again_s[embedder] = now_s
-        write_whole(self._path, msgspec.json.encode(known))
-
-
-class CommitMarks:
-    """By scope, when (us) the repository was asked for its last commit, so that each is asked once a day."""
+class DailyMarks:
+    """What is done at most once a day, by name, and when (us) it was done: questions to repositories, and
+    retries of given-up texts.
+    """
 
     def __init__(self, home: Home, log_id: str) -> None:
-        self._path = home.commits_path
+        self._path = home.daily_path
         self._log_id = log_id
 
-    def read(self) -> dict[str, int]:
-        """Return the marks of the log."""
+    def is_due(self, name: str, now_us: int) -> bool:
+        """Return whether nothing was noted under a name for a day, or nobody knows, and note it as done."""
         log_id, marks = read_json(self._path, tuple[str, dict[str, int]]) or ("", {})
-        return marks if log_id == self._log_id else {}
-
-    def write(self, marks: dict[str, int]) -> None:
-        """Replace all stored marks by `marks`."""
-        write_whole(self._path, msgspec.json.encode((self._log_id, marks)))
+        late = {it: at for it, at in marks.items() if 0 <= now_us - at < DAY_US and log_id == self._log_id}
+        if name in late:
+            return False
+        write_whole(self._path, msgspec.json.encode((self._log_id, late | {name: now_us})))
+        return True
 
 
 class _Window(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import OffsetMarks
+from memtape.sinks.home.marks import DailyMarks, OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.state.core.partition import evolve
@@ -101,6 +101,7 @@ class Embedding(Worker):
         super().__init__(log, on_note)
         self._home = home
         self._marks = OffsetMarks(home.embedding_path, log)
+        self._daily = DailyMarks(home, log.log_id)
         self._opened: _Opened | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
@@ -141,12 +142,9 @@ class Embedding(Worker):
             self._completed = settings
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
-            queue, now_s = self._queue_for(settings.embedder), int(time.time())
-            if not queue.again and self._marks.is_due(queue.key, now_s):  # Once a day.
-                if given_up(self._home, self.log, queue.key):
-                    queue.try_again(now_s)
-                else:
-                    self._marks.tried_again(queue.key, now_s)
+            queue = self._queue_for(settings.embedder)
+            if self._daily.is_due(queue.key, now_us()) and given_up(self._home, self.log, queue.key):
+                queue.try_again()
             queue.look()
             if not queue.waiting:
                 return None, False

@@ -19,11 +19,13 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
+from memtape.sinks.home.marks import AskedWindows, DailyMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.project import git, repositories_of
 from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
 from memtape.tools.keep.zones import Zones
@@ -89,6 +91,13 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Consolidation(log, on_note, marks, partial(alone, home), state_of, its, now_us)
 
 
+def _clock(home: Home, log: Log, on_note: OnNote) -> Worker:
+    def clocks() -> list[int | None]:
+        return [None if mark is None else mark.clock for mark in BuildViews(home, log).watermarks]
+
+    return Clock(log, on_note, clocks, lambda: settings_on(log).tick_jump_days, now_us)
+
+
 def last_commit(folder: str) -> int | None:
     """Return the time of the last commit on any branch, in microseconds; None without commits.
 
@@ -104,12 +113,12 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
         scopes = ((held.scope, folder) for folder, held in repositories_of(home).items())
         return {name: it for name, it in scopes if silence_of(home.path, partial(str, name)) is None}
 
-    return Commits(log, on_note, CommitMarks(home, log.log_id), folders, last_commit, now_us)
+    return Commits(log, on_note, DailyMarks(home, log.log_id).is_due, folders, last_commit, now_us)
 
 
 WORKERS: dict[str, WorkerKind] = {
     "deliver": WorkerKind(Delivery, once="before"),
-    "clock": WorkerKind(lambda home, log, on_note: Clock(log, on_note, now_us), once="after"),
+    "clock": WorkerKind(_clock, once="after"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "commits": WorkerKind(_commits, once="after"),
