@@ -181,8 +181,8 @@ def test_a_walk_goes_down_by_the_best_of_each_level() -> None:
                       ("bad", "bad/good"), ("good/one", "good"))]  # fmt: skip
     scope = folded(tree)
     found = walk(lambda id: page_row(scope, id), SCOPE, lambda row: len(re.findall("good|one", row.title)))
-    assert [(it.row.slug, it.depth, it.score) for it in found] == [
-        ("good", 1, 1), ("good/one", 2, 2), ("good/two", 2, 1),
+    assert [(it.row.slug, len(it.path), it.score) for it in found] == [
+        ("good", 2, 1), ("good/one", 3, 2), ("good/two", 3, 1),
     ]  # fmt: skip
     assert found[1].path == (page_id(ROOT), make_id("good"), make_id("good/one"))
     assert walk(lambda id: page_row(scope, id), SCOPE, lambda row: 0) == []
@@ -196,8 +196,8 @@ def test_a_walk_ends_and_sees_each_page_once(events: list[Event], breadth: int, 
     scope = folded(events)
     found = walk(lambda id: page_row(scope, id), SCOPE, lambda row: len(row.summary) + 1, breadth, depth)
     assert len({it.row.id for it in found}) == len(found)
-    assert all(1 <= it.depth <= depth and len(it.path) == it.depth + 1 for it in found)
-    assert all(sum(it.depth == level for it in found) <= breadth for level in range(1, depth + 1))
+    assert all(1 <= len(it.path) - 1 <= depth for it in found)
+    assert all(sum(len(it.path) == length for it in found) <= breadth for length in range(2, depth + 2))
     rows = rows_of(scope)
     assert all(it.path[-1] in rows[it.path[-2]].children for it in found)
 

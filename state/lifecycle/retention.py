@@ -1,4 +1,4 @@
-"""The retention of a text in millionths, when it falls below a limit, and the calendar of checks.
+"""When the retention of a text falls to a limit, and the importance of a text.
 
 The weights and limits are those of capability L2. `state/subjects/lifecycle.py` decides the moves of texts.
 """
@@ -13,8 +13,6 @@ from memtape.schemas.times import DAY_US
 from memtape.state.subjects.weights import EXACT, rounded_share
 from memtape.state.text.reading import Reading
 
-FULL = 1_000_000
-"""All that retention can be, in millionths."""
 RECENCY, ACCESS, IMPORTANCE, MEDIA, PINNED = 350_000, 300_000, 250_000, 100_000, 300_000
 """The weight of each part, in millionths."""
 RECENT_US = 180 * DAY_US
@@ -37,27 +35,12 @@ ACCESSES = tuple(rounded_share(ACCESS, share) for share in _SHARES)
 """What access counts, 0.30 ln(1 + n) / ln 10, by how often a text was used or said again."""
 
 
-class Retention(NamedTuple):
-    """The retention of a text by parts, each in millionths.
-
-    `last` is the time of its last capture or use, in microseconds, from which recency is counted.
-    """
-
-    last: int
-    recency: int
-    access: int
-    importance: int
-    media: int
-    pinned: int
-
-    @property
-    def total(self) -> int:
-        """The sum of the parts, at most `FULL`."""
-        return min(FULL, sum(self[1:]))
-
-
 class RetentionInputs(NamedTuple):
-    """The inputs of retention: `accesses` counts uses and confirmations, `importance` is in hundredths."""
+    """The inputs of retention.
+
+    `last` is the time of the last capture or use, in microseconds, from which recency is counted. `accesses`
+    counts uses and confirmations. `importance` is in hundredths.
+    """
 
     last: int
     accesses: int
@@ -66,28 +49,17 @@ class RetentionInputs(NamedTuple):
     is_pinned: bool
 
 
-def retention(kept: RetentionInputs, now: int) -> Retention:
-    """Return the retention of a text at a time in microseconds.
-
-    Recency is rounded up, so that a text is not older than `falls_at` says.
-    """
-    left_us = min(RECENT_US, max(0, RECENT_US - now + kept.last))
-    return Retention(
-        last=kept.last,
-        recency=-(-RECENCY * left_us // RECENT_US),
-        access=ACCESSES[min(kept.accesses, MOST_ACCESSES)],
-        importance=IMPORTANCE * kept.importance // 100,
-        media=MEDIA * (WITH_MEDIA if kept.has_media else WITHOUT_MEDIA) // 100,
-        pinned=PINNED * kept.is_pinned,
-    )
-
-
 def falls_at(kept: RetentionInputs, limit: int) -> int | None:
     """Return from when on retention is at most a limit, in microseconds; None if time alone does not do it.
 
-    `limit` is in millionths.
+    `limit` is in millionths. Retention is the sum of recency and of parts that time does not change.
     """
-    others = sum(retention(kept, kept.last)[2:])
+    others = (
+        ACCESSES[min(kept.accesses, MOST_ACCESSES)]
+        + IMPORTANCE * kept.importance // 100
+        + MEDIA * (WITH_MEDIA if kept.has_media else WITHOUT_MEDIA) // 100
+        + PINNED * kept.is_pinned
+    )
     if others > limit:
         return None
     return kept.last + max(0, -(-RECENT_US * (RECENCY - limit + others) // RECENCY))

@@ -21,10 +21,9 @@ Score = Callable[[PageRow], int]
 
 
 class Visited(NamedTuple):
-    """A page reached by a walk: its depth, the pages from the root (itself last), and its worth."""
+    """A page reached by a walk: the ids of the pages from the root (itself last), and its worth."""
 
     row: PageRow
-    depth: int
     path: tuple[str, ...]
     score: int
 
@@ -41,14 +40,14 @@ def walk(
     if root is None:
         return []
     seen = {root.id: None}
-    front, visited = [Visited(root, 0, (root.id,), 0)], list[Visited]()
-    for level in range(1, depth + 1):
+    front, visited = [Visited(root, (root.id,), 0)], list[Visited]()
+    for _ in range(depth):
         reached: dict[str, Visited] = {}
         for above in front:
             for id in above.row.children:
                 row = row_of(id) if id not in seen and id not in reached else None
                 if row is not None and (worth := score(row)) > 0:
-                    reached[id] = Visited(row, level, (*above.path, id), worth)
+                    reached[id] = Visited(row, (*above.path, id), worth)
         front = sorted(reached.values(), key=lambda it: -it.score)[:breadth]
         seen |= dict.fromkeys(it.row.id for it in front)
         visited += front

@@ -28,8 +28,6 @@ from memtape.tools.importing.records import time_of
 
 ROLES = ("assistant", "model", "ai", "bot", "tool", "system")
 """Roles of those who answer; any other is taken for a person."""
-UNANSWERABLE = 5
-"""LoCoMo's category of questions that their conversation does not answer; their evidence only seems to."""
 UNDATED_US = 1_577_836_800 * US_PER_S
 """Where turns have no time, the first is put at 2020-01-01 and each a minute after the one before."""
 GAP_US = 60 * US_PER_S
@@ -46,16 +44,11 @@ Words = tuple[str, ...]
 
 
 class Question(NamedTuple):
-    """A question, and the native ids of the turns that hold its answer (none where there is none).
-
-    `answered` is whether the conversation answers it, and `answer` the answer in the file, empty for none.
-    """
+    """A question, and the native ids of the turns that hold its answer (none where there is none)."""
 
     text: str
     evidence: tuple[str, ...]
     category: str
-    answered: bool = True
-    answer: str = ""
 
 
 class Conversation(NamedTuple):
@@ -64,7 +57,6 @@ class Conversation(NamedTuple):
     scope: str
     lines: list[Line]
     questions: list[Question]
-    name: str
 
 
 class Conversations(list[Conversation]):
@@ -88,8 +80,6 @@ class _Question(msgspec.Struct):
     question: str
     evidence: list[str | int] | None = None
     category: str | int | None = None
-    answered: bool | None = None
-    answer: Any = ""
 
 
 class _Conversation(msgspec.Struct):
@@ -133,14 +123,12 @@ def read_corpus(path: Path) -> Conversations:
                 asked.question,
                 tuple(dict.fromkeys(map(str, asked.evidence or ()))),
                 "all" if asked.category in (None, "") else str(asked.category),
-                bool(asked.evidence) if asked.answered is None else asked.answered,
-                str(asked.answer),
             )
             for asked in plain.questions or ()
         ]
         missing += (id for asked in questions for id in asked.evidence if id not in known)
         held = [it._replace(evidence=tuple(id for id in it.evidence if id in known)) for it in questions]
-        corpus.append(Conversation(scope, lines, held, str(plain.id)))
+        corpus.append(Conversation(scope, lines, held))
     corpus.missing, corpus.notes = len(missing), _notes(found, corpus, undated, missing)
     return corpus
 
@@ -182,7 +170,6 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
             **item,
             # The file sometimes holds several ids in one text.
             "evidence": [id.strip() for text in item.get("evidence") or () for id in text.split(";")],
-            "answered": item.get("category") != UNANSWERABLE,
         }
         for item in sample["qa"]
     ]
