@@ -7,13 +7,14 @@ with none. `covers` stores which memories.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any, Protocol
 
 import msgspec
 
-from memtape.schemas.events import MAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
+from memtape.schemas.events import MAKING, SPEAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.places import zone_path
 from memtape.schemas.rows import Change, Context, made_from
@@ -99,8 +100,8 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
     """The captures of a scope in log order, with their indexes; `seen` is that of the scope.
 
     `decided` are the ids under which decisions named texts before they came, in the order of the decisions.
-    `zones` has by page path the seqs of captures from its zone, and `stated` by the seq of a turn the seqs of
-    its statements.
+    `zones` has by page path the seqs of captures from its zone, `stated` by the seq of a turn the seqs of its
+    statements, and `spoken` the seqs of the turns of people and agents by time.
     """
 
     by_seq: dict[int, Capture] = {}
@@ -112,6 +113,7 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         self.ordinals: list[int] = []
         self.zones: dict[str, list[int]] = {}
         self.stated: dict[int, list[int]] = {}
+        self.spoken: list[int] = []
         self.bodies = Bodies()
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
@@ -126,6 +128,8 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
             self.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
         if capture.kind in ENTRY_KINDS and not capture.made:
             self.days.setdefault(format_day(capture.at), []).append(capture.seq)
+        if capture.kind == "turn" and capture.actor.origin in SPEAKING and not capture.made:
+            insort(self.spoken, capture.seq, key=lambda seq: (self.by_seq[seq].at, seq))
         if capture.turn >= 0:
             self.stated.setdefault(capture.turn, []).append(capture.seq)
         if capture.ordinal >= 0:

@@ -12,11 +12,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from heapq import nlargest
 from itertools import chain, islice
 from typing import Any
 
-from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
+from memtape.schemas.events import OWN_TAGS, STATED_TAG
 from memtape.schemas.patterns import lazy
 from memtape.schemas.places import ARCHIVE, ESSENTIALS, LIMITS, RECENT, THREADS
 from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
@@ -39,6 +38,8 @@ MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
 FACTS, INSTRUCTIONS, RECENT_TURNS, ARCHIVED = 90, 40, 24, 120
 """Candidates per page, more than most pages have room for."""
+LOOKED_AT = 1_000
+"""Among so many of the latest turns the recent ones are looked for, where many are hidden or archived."""
 LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
@@ -228,23 +229,15 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
     """Yield the latest turns, newest first: the valid decisions of each, else its beginning."""
-    by_seq, days = scope.captures.by_seq, scope.captures.days
-    found, names = 0, names_left_out(scope)
-    for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
-        said = (by_seq[seq] for seq in days[day])
-        spoken = [it for it in said if it.kind == "turn" and it.actor.origin in SPEAKING and not it.hidden]
-        for capture in nlargest(RECENT_TURNS - found, spoken, key=lambda it: (it.at, it.seq)):
-            if is_archived(scope, capture.seq):
-                continue
-            found += 1
-            stated = map(by_seq.__getitem__, scope.captures.stated.get(capture.seq, ()))
-            bodies = [scope.captures.body(it) for it in stated if _is_open(scope, it)]
-            decided = [it.text for it in bodies if it.tags[1:2] in (("decision",), ("correction",))]
-            texts = [f"decided: {text}" for text in decided] or [scope.captures.body(capture).text]
-            for text in (text for text in texts if not is_left_out(read(text), names)):
-                yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
-        if found >= RECENT_TURNS:
-            return
+    by_seq, names = scope.captures.by_seq, names_left_out(scope)
+    latest = _living(scope, islice(reversed(scope.captures.spoken), LOOKED_AT))
+    for capture in islice((it for it in latest if not is_archived(scope, it.seq)), RECENT_TURNS):
+        stated = map(by_seq.__getitem__, scope.captures.stated.get(capture.seq, ()))
+        bodies = [scope.captures.body(it) for it in stated if _is_open(scope, it)]
+        decided = [it.text for it in bodies if it.tags[1:2] in (("decision",), ("correction",))]
+        texts = [f"decided: {text}" for text in decided] or [scope.captures.body(capture).text]
+        for text in (text for text in texts if not is_left_out(read(text), names)):
+            yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
 
 
 def _archive(scope: Scope) -> StandingPage:
