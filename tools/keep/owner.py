@@ -126,7 +126,7 @@ class Owner:
         return events
 
     def work(self, on_phase: OnPhase = lambda *_: None) -> dict[str, int]:
-        """Run one pass of each worker of a single run, then project; return each worker's count.
+        """Run one pass of each worker of a single run, and project what comes meanwhile; return their counts.
 
         A worker's unfinished work is noted, and still waits.
         """
@@ -142,9 +142,16 @@ class Owner:
         # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
         thread = threading.Thread(target=partial(self._catch_up, "before", "after"), daemon=True)
         thread.start()
-        while thread.is_alive() and not self._stopped:
-            thread.join(ASK_POLL_S)
+        thread.join(ASK_POLL_S)
+
+        def look(_: int) -> None:
             on_phase(*told)
+            if not thread.is_alive():
+                self._ends.set()
+
+        while thread.is_alive() and not self._stopped:
+            self._run(False, look)
+            self._scrub_or_note()
         thread.join(STOP_S)
         if self._log.ends() != ends and not self._stopped:
             self._run(True)

@@ -129,6 +129,8 @@ class Reader:
             due = True
         short = sum(ends) < INLINE_EVENTS
         if due and short and not self.small:
+            if self._home.lock("projector").holder() is not None:
+                return
             try:
                 self.project()
             except Locked:
