@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from memtape import STARTED_NS
 from memtape.schemas.events import Filters, Recalled
 from memtape.schemas.lanes import LANES, unasked_lanes
 from memtape.schemas.metrics import Door
@@ -74,11 +73,6 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
         trace=answer.trace,
         watermark=answer.watermark,
     )
-
-
-def began(door: Door) -> int:
-    """Return when the caller began to wait: for a command the start of its process."""
-    return STARTED_NS if door == "cli" else time.monotonic_ns()
 
 
 def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -45,15 +46,9 @@ def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None)
     """Set the profile of this process and its children until the end of the command."""
     if name is None:
         return
-    before = os.environ.get(PROFILE_VARIABLE)
+    before = {PROFILE_VARIABLE: os.environ.get(PROFILE_VARIABLE, "")}
     os.environ[PROFILE_VARIABLE] = name or " "  # No name at all is a mistake as well, and not the default.
-
-    def end() -> None:
-        os.environ.pop(PROFILE_VARIABLE)
-        if before is not None:
-            os.environ[PROFILE_VARIABLE] = before
-
-    ctx.call_on_close(end)
+    ctx.call_on_close(partial(os.environ.update, before))
 
 
 PROFILE = click.Option(

@@ -30,7 +30,7 @@ from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import actions, do_action, meant
 from memtape.tools.page.asked import PageMemory, asked_of
-from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
+from memtape.tools.page.drawing import HERE, VIEWS, Drawing, View
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.past import Past, PastView
 
@@ -98,13 +98,10 @@ class Serving:
             found = self._drawing.view(view, pairs)
         if isinstance(found, PastView):
             shown = {"asked": asked, "view": view, "progress": found}
-            found, headers = DrawnPage(self._drawing.written("making.html", shown)), AGAIN
+            found, headers = self._drawing.written("making.html", shown), AGAIN
         took_ms = (time.perf_counter() - began) * 1_000
-        if found.error:
-            self._count("refused", found.error)
-        else:
-            operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
-        return HTMLResponse(found.html, found.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
+        operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
+        return HTMLResponse(found, headers=headers | {"server-timing": f"view;dur={took_ms:.1f}"})
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
@@ -136,9 +133,8 @@ class Serving:
     def _refused(self, request: Request, error: Exception) -> Response:
         """Count an error of Memtape, and return a page with the error and the next step."""
         assert isinstance(error, MemtapeError)
-        drawn = self._drawing.told(request.url.path, error)
-        self._count("refused", drawn.error)
-        return HTMLResponse(drawn.html, drawn.status)
+        self._count("refused", type(error).__name__)
+        return self._drawing.told(request.url.path, error)
 
     def _count(self, how: Literal["refused", "broken"], error: str) -> None:
         """Count an error in the home, and tell a log its kind."""
@@ -152,8 +148,7 @@ class Serving:
         if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
             return PlainTextResponse("There is no such view.\n", 404)
         missing = NotFound("There is no such view.", "The views are named above.")
-        drawn = self._drawing.told(request.url.path, missing)
-        return HTMLResponse(drawn.html, drawn.status)
+        return self._drawing.told(request.url.path, missing)
 
     def _broken(self, request: Request, error: Exception) -> Response:
         """Return the answer to an internal error of the page, and count it."""

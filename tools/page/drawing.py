@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.responses import HTMLResponse
 
 from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
@@ -55,14 +56,6 @@ VIEWS: tuple[View, ...] = (
     View("/memory", "Memory", "", memory, is_listed=False),
 )
 """One more view is one more row, a function of `views` and a template under its function's name."""
-
-
-class DrawnPage(NamedTuple):
-    """A page as HTML, with its HTTP status, and the kind of its error, empty without an error."""
-
-    html: str
-    status: int = 200
-    error: str = ""
 
 
 def when(at: int | None) -> Markup:
@@ -135,22 +128,20 @@ class Drawing:
         self._templates.globals |= {"views": VIEWS, "actions": actions}
         self._templates.globals |= {"version": __version__, "scopes": held.scopes}
 
-    def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:
-        """Return the view of an address, or a page about the error."""
-        try:
-            asked = asked_of(view.path, pairs, self.held.scope)
-            found = self.held.do(asked.scope, lambda client: view.of(client, asked))
-            return DrawnPage(self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found))
-        except MemtapeError as error:
-            return self.told(view.path, error)
+    def view(self, view: View, pairs: list[tuple[str, str]]) -> str:
+        """Return the view of an address as HTML. Raises `MemtapeError`."""
+        asked = asked_of(view.path, pairs, self.held.scope)
+        found = self.held.do(asked.scope, lambda client: view.of(client, asked))
+        return self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found)
 
     def written(self, template: str, shown: dict[str, Any]) -> str:
         """Render a template with variables."""
         return self._templates.get_template(template).render(shown)
 
-    def told(self, path: str, error: MemtapeError) -> DrawnPage:
-        """Return a page about an error and the next step."""
+    def told(self, path: str, error: MemtapeError) -> HTMLResponse:
+        """Return the answer about an error and the next step."""
         asked = PageQuery(path, self.held.scope, {})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
-        page = self.written("error.html", {"asked": asked, "view": None, "error": error})
-        return DrawnPage(page, status, type(error).__name__)
+        return HTMLResponse(
+            self.written("error.html", {"asked": asked, "view": None, "error": error}), status
+        )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.page.asked import PageMemory
-from memtape.tools.page.drawing import VIEWS, Drawing, DrawnPage
+from memtape.tools.page.drawing import VIEWS, Drawing
 
 WAIT_S = 0.15
 GONE_S = 6.0
@@ -33,7 +33,7 @@ class PastView:
     """A view in progress: slots folded (`done`) of how many, and the time of the last request."""
 
     def __init__(self) -> None:
-        self.future: Future[DrawnPage | None]
+        self.future: Future[str | None]
         self.done = self.total = 0
         self.asked_s = time.monotonic()
 
@@ -54,7 +54,7 @@ class Past:
         self._made: dict[str, PastView] = {}
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
-    def view(self, address: Address) -> DrawnPage | PastView:
+    def view(self, address: Address) -> str | PastView:
         """Return a view if ready within `WAIT_S`, else the progress."""
         with self._lock:
             making = self._made.get(repr(address))
@@ -85,7 +85,7 @@ class Past:
         making.asked_s = -math.inf
         making.future.cancel()
 
-    def _drawn(self, making: PastView, address: Address) -> DrawnPage | None:
+    def _drawn(self, making: PastView, address: Address) -> str | None:
         """Return a drawn view, None for one that is no longer requested."""
         path, pairs = address
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
+from memtape import STARTED_NS
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Kind, Origin, Tier
 from memtape.schemas.lanes import LANES, UNASKED, Lane
@@ -23,7 +25,7 @@ from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.query.plan import shortened
 from memtape.tools.query.telling import WORDING_CHARS, other_wordings
-from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
+from memtape.tools.recalling import MAX_SHOWN, append_recall, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
 
 if TYPE_CHECKING:
@@ -118,7 +120,9 @@ def search(world: World, asked: SearchAsks) -> Answer:
     search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises `MemtapeError`
     for a damaged cursor, or one of another question, scope or home.
     """
-    question, began_ns = _question(world, asked), began(world.door)
+    # A caller of the command waits from the start of its process.
+    began_ns = STARTED_NS if world.door == "cli" else time.monotonic_ns()
+    question = _question(world, asked)
     answer = world.read(
         lambda views, scope: query.ordering.page_of(views, world.log, scope, question, asked.cursor),
         asked.as_of,
