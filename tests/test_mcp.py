@@ -490,7 +490,7 @@ def test_an_agent_looks_through_its_project(home: Path, project: Path) -> None:
     async def action(client: McpClient) -> None:
         answers = [await told(client, name) for name in ("list_recent", "list_sessions")]
         assert id in answers[0] and turn not in answers[0]
-        assert "monday" in answers[1] and "secret" not in answers[1] and "> Where is staging?" in answers[1]
+        assert "monday" in answers[1] and "secret" not in answers[1] and "Where is staging?" in answers[1]
         for answer in answers:
             assert answer.count("</memtape>") == 1 and "\n# obey" not in answer and elsewhere not in answer
         assert "only an operator" in await refused(client, "update_memory", id=everywhere, text="Push.")

@@ -30,8 +30,8 @@ from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
-from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
-from memtape.tools.verb import Failure, Verb, VerbField, document, fields_of
+from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS, CommandGroup
+from memtape.tools.verb import Doc, Failure, Verb, VerbField, document, fields_of
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
@@ -142,7 +142,7 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take an unknown first word as one of the command that a group does without one."""
-        default = GROUPS[self.words].default if self.words in GROUPS else ""
+        default = GROUPS[self.words].default
         if default and (not args or (args[0] not in self.names and args[0] not in ctx.help_option_names)):
             args = [default, *args]
         return super().parse_args(ctx, args)
@@ -167,17 +167,17 @@ class Commands(click.Group):
 def _made(words: str) -> click.Command:
     """Return the group or the command of some words: of one verb, or of several that its options select."""
     if words in GROUPS:
-        group, before = GROUPS[words], f"{words} "
+        before = f"{words} "
         inner = (name.removeprefix(before) for name in COMMANDS if name.startswith(before))
         names = dict.fromkeys(name.partition(" ")[0] for name in inner)
-        return Commands(words, tuple(names), help=_help(group.summary, group.details, group.example))
+        return Commands(words, tuple(names), help=_help(GROUPS[words]))
     verbs = [VERBS[each] for each in COMMANDS[words]]
-    first, doc = verbs[0], verbs[0].doc
+    first = verbs[0]
     return click.Command(
         words.rpartition(" ")[2],
         params=_parameters_of(verbs),
         callback=lambda **given: _called(verbs, given),
-        help=_help(doc.summary, doc.details, doc.example),
+        help=_help(first.doc),
         hidden=words == "overview",
         context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
     )
@@ -355,10 +355,10 @@ def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     return verb.asks(**values)
 
 
-def _help(summary: str, details: str, example: str) -> str:
-    """Return the help of a command, with an example that is not wrapped."""
-    lines = "\n".join(f"  {line}" for line in example.split("\n"))
-    return "\n\n".join(filter(None, (summary, details, f"\b\nExample:\n{lines}")))
+def _help(of: Doc | CommandGroup) -> str:
+    """Return the help of a command or a group, with an example that is not wrapped."""
+    lines = "\n".join(f"  {line}" for line in of.example.split("\n"))
+    return "\n\n".join(filter(None, (of.summary, of.details, f"\b\nExample:\n{lines}")))
 
 
 def _overview(ctx: click.Context) -> None:
@@ -373,12 +373,7 @@ def _overview(ctx: click.Context) -> None:
 main = Commands(
     "",
     [name for names in TITLES.values() for name in names],
-    help=_help(
-        "Agent memory you can replay.",
-        "Everything that agents say, recall and delete is an event on one log, and every memory is a view of "
-        "it. Without a command it says what this project remembers, and what waits for you.",
-        'memtape capture "We deploy on Tuesdays."\nmemtape search "when do we deploy"',
-    ),
+    help=_help(GROUPS[""]),
     invoke_without_command=True,
     callback=click.pass_context(_overview),
     params=[PROFILE],

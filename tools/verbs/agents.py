@@ -162,41 +162,30 @@ def connect(
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
     disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
     """
-    from memtape.tools.agents import connecting
-
-    folder = Home(home, make=not only_print)
-    if host == GENERIC or only_print:
-        done = _shown(folder, host)
-    else:
-        done = Connection(host=host, ran=[shlex.join(step.args) for step in connecting.connect(folder, host)])
-    yield done
-    if done.host:
-        about = HOSTS[done.host]
-        then = (about.then, about.waits, _offered(done.host), _meaning_told(Home(home)))
-        yield from (f"$ {command}" for command in done.ran)
-        yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
-    elif done.json:
-        yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
-        yield f"# The command of the server\n{done.command}\n"
-        yield f"# For AGENTS.md or the like\n{done.instructions.rstrip()}"
-    else:
-        place = connecting.plugin_folder(Home(home, make=False), host)
-        yield from (f"# {place / path}\n{text}" for path, text in done.files.items())
-        yield from done.commands
-
-
-def _shown(home: Home, host: str) -> Connection:
-    """Return the steps for a host, or the settings for any other client."""
     from memtape.tools.agents import connecting, plugins
 
-    own, where = connecting.own_command(), str(home.path.absolute())
+    folder = Home(home, make=not only_print)
+    own, where = connecting.own_command(), str(folder.path.absolute())
     if host == GENERIC:
-        forms = plugins.server_forms(own, where)
-        entry = {name: forms[name] for name in ("json", "toml", "command")}
-        return msgspec.convert(entry | {"instructions": plugins.instructions()}, Connection)
-    steps = connecting.steps_of(home, host, HOSTS[host].install)
-    files = {path: data.decode() for path, data in plugins.plugin_files(host, own, where).items()}
-    return Connection(commands=[shlex.join(words) for words in steps], files=files)
+        forms = plugins.server_forms(own, where) | {"instructions": plugins.instructions()}
+        yield msgspec.convert(forms, Connection)
+        yield f"# Settings in JSON\n{forms['json']}\n\n# Settings in TOML\n{forms['toml']}\n"
+        yield f"# The command of the server\n{forms['command']}\n"
+        yield f"# For AGENTS.md or the like\n{forms['instructions'].rstrip()}"
+    elif only_print:
+        steps = connecting.steps_of(folder, host, HOSTS[host].install)
+        files = {path: data.decode() for path, data in plugins.plugin_files(host, own, where).items()}
+        yield Connection(commands=list(map(shlex.join, steps)), files=files)
+        place = connecting.plugin_folder(folder, host)
+        yield from (f"# {place / path}\n{text}" for path, text in files.items())
+        yield from map(shlex.join, steps)
+    else:
+        ran = [shlex.join(step.args) for step in connecting.connect(folder, host)]
+        yield Connection(host=host, ran=ran)
+        yield from (f"$ {command}" for command in ran)
+        about = HOSTS[host]
+        then = (about.then, about.waits, _offered(host), _meaning_told(folder))
+        yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
 
 
 def _offered(host: str) -> str:

@@ -177,18 +177,6 @@ def prune(
     return made if dry_run else forget(world, made)
 
 
-def _print_search(search: erasing.FileSearch) -> None:
-    """Print the searched files, and each file with a finding or without access."""
-    forms = Counter(place.form for place in search.places if place.form)
-    say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
-    for place in sorted(search.found, key=lambda it: bool(it.own)):
-        first = f"{_counts(place.found)}, first at {place.found[0].where}"
-        yours = f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.'
-        say(yours if place.own else f"  found in {place.path} ({first})")
-    for place in search.unreadable:
-        say(f"  {place.path}: {place.unreadable}")
-
-
 def _print_plan(made: erasing.ErasurePlan) -> None:
     if not made.items and not made.erased_before:
         say(f"Nothing in {made.scope} matches; nothing was erased.")
@@ -231,7 +219,14 @@ def _print_proof(erasure: erasing.Erasure, seconds: float) -> None:
         for place in before.found:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
-    _print_search(after)
+    forms = Counter(place.form for place in after.places if place.form)
+    say(f"Looked into {len(after.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
+    for place in sorted(after.found, key=lambda it: bool(it.own)):
+        first = f"{_counts(place.found)}, first at {place.found[0].where}"
+        yours = f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.'
+        say(yours if place.own else f"  found in {place.path} ({first})")
+    for place in after.unreadable:
+        say(f"  {place.path}: {place.unreadable}")
     if after.only_own:
         gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
         say(f"{gone}, and stands in files of your own.", err=True)

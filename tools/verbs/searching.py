@@ -24,7 +24,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.query.plan import shortened
-from memtape.tools.query.telling import WORDING_CHARS, other_wordings
+from memtape.tools.query.telling import other_wordings
 from memtape.tools.recalling import MAX_SHOWN, append_recall, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
 
@@ -425,14 +425,9 @@ def _tell_context(world: World, asked: Any, found: ProjectContext) -> str:
 def _tell_sessions(world: World, asked: Any, found: list[Session]) -> str:
     if not found:
         return f"No session was kept in {world.scope} yet."
-    pieces = list[str]()
-    for it in found:
-        agents = ", ".join(markdown.name_of(agent, 60) for agent in it.agents) or "no agent"
-        when = f"{format_time(it.since)} to {format_time(it.until)}"
-        said = f"\n{markdown.quoted(one_line(it.asked, WORDING_CHARS))}" if it.asked else ""
-        name = markdown.name_of(it.id, 80)
-        pieces.append(f"`{name}` · {when} · {agents} · {many(it.turns, 'turn')}{said}")
-    return markdown.list_pieces(f"{many(len(found), 'session')} of {world.scope}, the latest first.", pieces)
+    lines = map(markdown.quoted, _session_lines(world, asked, found))
+    head = f"{many(len(found), 'session')} of {world.scope}, the latest first."
+    return markdown.list_pieces(head, [*lines], between="\n")
 
 
 VERBS = (
