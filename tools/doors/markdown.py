@@ -7,7 +7,7 @@ as a captured turn. Nothing here knows a verb or the protocol.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -105,14 +105,18 @@ def result_piece(number: int, it: Result) -> str:
         text = text[: MAX_RESULT_CHARS - 1] + "…"
     beside = "".join(f"\n{quoted(line)}" for line in other_wordings(it))
     told = [] if it.sums else [about(it.kind, it.at, it.actor, it.origin, it.source, it.path)]
+    return f"{number}. `{it.id}` · {' · '.join((*told, *standing(it)))}\n{quoted(text)}{beside}"
+
+
+def standing(it: Result) -> Iterator[str]:
+    """Yield how often a result was said, its marks, and whether it belongs to all projects."""
     if it.confirmations:
-        told.append(f"confirmed {it.confirmations}x")
+        yield f"confirmed {it.confirmations}x"
     if it.again:
-        told.append(f"said {it.again + 1} times")
-    told += [name_of(mark, 200) for mark in it.marks]
+        yield f"said {it.again + 1} times"
+    yield from (name_of(mark, 200) for mark in it.marks)
     if it.scope == GLOBAL:
-        told.append(GLOBAL)
-    return f"{number}. `{it.id}` · {' · '.join(told)}\n{quoted(text)}{beside}"
+        yield GLOBAL
 
 
 def about(kind: str, at: int, actor: str, origin: Origin, source: str | None, path: str | None) -> str:

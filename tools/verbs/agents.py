@@ -70,8 +70,7 @@ def serve(
         ),
     ] = None,
     scope: Annotated[
-        str | None,
-        said("project:NAME, by default the client's root, else this folder."),
+        str | None, said("project:NAME, by default the client's root, else this folder.")
     ] = None,
     actor: Annotated[str | None, said("Who speaks, by default what the client calls itself.")] = None,
 ) -> ServedAddress:
@@ -149,8 +148,7 @@ def connect(
     home: Path,
     host: Annotated[str, said("The host.", choices=CHOICES)],
     only_print: Annotated[
-        bool,
-        said("Show the commands and files, and do nothing.", option="--print"),
+        bool, said("Show the commands and files, and do nothing.", option="--print")
     ] = False,
 ) -> Output:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.

@@ -50,8 +50,7 @@ _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 
 class CaptureAsks(Asks, frozen=True):
     text: Annotated[
-        str,
-        said("What to remember, in words that stand alone. At most 64 KiB.", argument=True),
+        str, said("What to remember, in words that stand alone. At most 64 KiB.", argument=True)
     ] = ""
     file: Annotated[
         str | None, people("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
@@ -149,8 +148,7 @@ def use(
     world: World,
     ids: Annotated[tuple[str, ...], Meta(min_length=1), said("The ids of what you used.", 100)],
     recall: Annotated[
-        str | None,
-        Meta(description="The recall that returned them, as the search named it."),
+        str | None, Meta(description="The recall that returned them, as the search named it.")
     ] = None,
 ) -> UseReceipt:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.

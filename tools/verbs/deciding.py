@@ -185,8 +185,7 @@ def say_holds(
     world: World,
     id: Id,
     undo: Annotated[
-        bool,
-        said("With --holds: take back what was said of it; the texts decide again."),
+        bool, said("With --holds: take back what was said of it; the texts decide again.")
     ] = False,
 ) -> DecidedIds:
     """It holds, whatever was said later: no rule replaces it from now on.

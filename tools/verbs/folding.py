@@ -209,8 +209,7 @@ def consolidate(
     world: World,
     dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False,
     at_once: Annotated[
-        bool,
-        said("Do not wait until enough is new and a day has passed.", option="--now"),
+        bool, said("Do not wait until enough is new and a day has passed.", option="--now")
     ] = False,
 ) -> Consolidated:
     """Consolidate similar memories: restatements, and a value with its earlier values.

@@ -42,8 +42,7 @@ PROJECTOR_WAIT_S = 5.0
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 LogFormat = Annotated[
-    Literal["json", "text"] | None,
-    said("Tell events of operation on stderr, a line each."),
+    Literal["json", "text"] | None, said("Tell events of operation on stderr, a line each.")
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
@@ -183,8 +182,7 @@ def _owned(owner: Owner, world: World) -> Iterator[None]:
 def verify(
     world: World,
     repair: Annotated[
-        bool,
-        said("Where they differ, rebuild the views from the log and compare again."),
+        bool, said("Where they differ, rebuild the views from the log and compare again.")
     ] = False,
 ) -> Verification:
     """Replay the log and compare it with the views, row by row and page by page.

@@ -34,8 +34,7 @@ def evaluate(
     retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
     without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = (),
     embedder: Annotated[
-        str | None,
-        said("The embedder, by default that of this machine.", choices=CHOICES),
+        str | None, said("The embedder, by default that of this machine.", choices=CHOICES)
     ] = None,
     model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None,
 ) -> dict[str, Any]:
@@ -115,8 +114,7 @@ def set_retriever(
     name: str,
     state: State,
     percent: Annotated[
-        Percent | None,
-        said("Of all searches, the share that shadows are asked; 10 at first."),
+        Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")
     ] = None,
 ) -> States:
     """Put a retriever into a state, from the next search on.

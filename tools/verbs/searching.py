@@ -78,8 +78,7 @@ class SearchAsks(Asks, frozen=True):
         rare(f"Nothing that this origin has captured, whoever else has: {', '.join(get_args(Origin))}.", 6),
     ] = ()
     not_sessions: Annotated[
-        tuple[str, ...],
-        rare("Nothing that was captured in this session, wherever else.", 64),
+        tuple[str, ...], rare("Nothing that was captured in this session, wherever else.", 64)
     ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
@@ -90,8 +89,7 @@ class SearchAsks(Asks, frozen=True):
     quiet: Annotated[bool, people("Do not put this search on the log.")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
     without: Annotated[
-        tuple[Lane, ...],
-        people("Leave this lane out, for comparing.", option="--without"),
+        tuple[Lane, ...], people("Leave this lane out, for comparing.", option="--without")
     ] = ()
     as_of: AsOf = None
 
@@ -243,17 +241,11 @@ def _result(number: int, result: Result) -> str:
     about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
     if result.sums:
         about = ["not what was said"]
-    if result.confirmations:
-        about.append(f"confirmed {result.confirmations}x")
-    if result.again:
-        about.append(f"said {result.again + 1} times")
-    about += result.marks
+    about += markdown.standing(result)
     if place := place_in(result.path):
         about.append(one_line(place.told(), 120))
     if result.source:
         about.append(one_line(result.source, 60))
-    if result.scope == "global":
-        about.append("global")
     if not result.projected:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
@@ -298,18 +290,13 @@ def context(
         ),
     ] = 2_000,
     form: Annotated[
-        Form,
-        people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md."),
+        Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")
     ] = "prompt",
-    explain: Annotated[
-        bool,
-        people("Say of each line its section and its id."),
-    ] = False,
+    explain: Annotated[bool, people("Say of each line its section and its id.")] = False,
     as_of: AsOf = None,
     as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
     since: Annotated[
-        int | None,
-        inside("Only later captures of other sessions, from a time in microseconds."),
+        int | None, inside("Only later captures of other sessions, from a time in microseconds.")
     ] = None,
 ) -> ProjectContext:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.

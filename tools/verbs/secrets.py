@@ -105,8 +105,7 @@ def join_key(
     home: Path,
     file: Annotated[str, said("The file that was written.", metavar="FILE", path="file")],
     replace: Annotated[
-        bool,
-        said("Also where this home knows secrets under another key, and lose those."),
+        bool, said("Also where this home knows secrets under another key, and lose those.")
     ] = False,
 ) -> Output:
     """Take the key of a file that `memtape admin secrets share` wrote, before anything is captured here.

@@ -50,8 +50,7 @@ class OpenAsks(Asks, frozen=True):
     id: Id
     # What is cut says how to go on.
     from_char: Annotated[
-        int,
-        Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True}),
+        int, Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True})
     ] = 0
 
 

@@ -247,8 +247,7 @@ def move(
     page: PageName,
     slug: Annotated[str | None, said("Its new slug.", argument=True)] = None,
     under: Annotated[
-        str | None,
-        said("The page below which it stands from now on, and below that alone."),
+        str | None, said("The page below which it stands from now on, and below that alone.")
     ] = None,
 ) -> Written:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
