@@ -117,10 +117,9 @@ def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
         return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)
     slots = log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))
-    events = [event_of(slot.payload) for slot in slots]
-    bodies = (event.body for event in events if event is not None)
+    bodies = (event.body for slot in slots if (event := event_of(slot.payload)) is not None)
     ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
-    if max(len(events), len(ids)) >= MOST_READ:
+    if max(len(slots), len(ids)) >= MOST_READ:
         return list(texts)
     if not ids:
         return []

@@ -302,9 +302,6 @@ def _is_given(option: str) -> bool:
 def _chosen(verbs: Sequence[Verb], given: Given) -> Verb:
     """Return the verb of the given option, by default the main verb, or the verb without words."""
     selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
-    # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
-    taken = [it for it in selected for other in selected if other is not it and it.mode in _options_of(other)]
-    selected = [it for it in selected if it not in taken]
     if len(selected) > 1:
         raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
     if selected:

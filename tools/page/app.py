@@ -37,9 +37,6 @@ from memtape.tools.page.past import Past, PastView
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
 
-CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
-"""The answer to a form without its end; nobody reads it."""
-
 
 class Serving:
     """A listening page: the answers to the requests of one home.
@@ -108,7 +105,7 @@ class Serving:
         try:
             form = await request.form(max_files=0, max_fields=1_000)
         except ClientDisconnect:  # The browser went before it had sent all.
-            return CUT_OFF
+            return PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
         pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
         return await run_in_threadpool(self._acted, pairs)
 

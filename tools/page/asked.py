@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -99,7 +99,6 @@ def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> PageQuery:
 
 ResultT = TypeVar("ResultT")
 
-SCOPES_S = 10.0
 MAX_CLIENTS = 4
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -112,7 +111,6 @@ class PageMemory:
         self.scope = scope
         self._lock = threading.Lock()
         self._clients: dict[str, Client] = {}
-        self._scopes: tuple[float, list[str]] = (0.0, [])
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
@@ -137,12 +135,11 @@ class PageMemory:
         return client
 
     def scopes(self) -> list[str]:
-        """Return the scopes of the home, that of the page first; looked up anew after `SCOPES_S`."""
-        read_at, known = self._scopes
-        if not known or time.monotonic() - read_at > SCOPES_S:
-            known = self.do(self.scope, lambda client: [self.scope, GLOBAL, *client.status().scopes])
-            self._scopes = (time.monotonic(), list(dict.fromkeys(known)))
-        return self._scopes[1]
+        """Return the scopes of the home, that of the page first; it and `global` if none can be read."""
+        known = [self.scope, GLOBAL]
+        with suppress(MemtapeError):
+            known += self.do(self.scope, lambda client: [*client.status().scopes])
+        return list(dict.fromkeys(known))
 
     def close(self) -> None:
         """Close every client."""

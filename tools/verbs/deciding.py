@@ -512,7 +512,14 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[s
 
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
     for rule in done:
-        yield _answered(rule, declined=declined)
+        text = one_line(rule.text, TEXT_CHARS)
+        if declined:
+            after_all = f"memtape settle {rule.id} --accept"
+            yield f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
+            continue
+        where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
+        origin = " --origin operator" if rule.into == GLOBAL else ""
+        yield f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
     if not done:
         pasted = "What waits may be pasted: take each by its id."
         yield pasted if waiting_rules(world) else "No rule waits."
@@ -530,16 +537,6 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[str]:
         yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape settle --accept --all"
     else:
         yield "No rule waits."
-
-
-def _answered(rule: Proposal, *, declined: bool) -> str:
-    text = one_line(rule.text, TEXT_CHARS)
-    if declined:
-        after_all = f"memtape settle {rule.id} --accept"
-        return f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
-    where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
-    origin = " --origin operator" if rule.into == GLOBAL else ""
-    return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
 
 
 def _rule_lines(world: World, asked: Any, found: list[tuple[Proposal, Answered]]) -> Iterator[str]:

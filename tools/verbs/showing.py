@@ -338,7 +338,7 @@ def tail(
         ends = [world.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
     numbers = range(len(ends)) if scope is None else (partition_of(check_scope(scope), len(ends)),)
     with suppress(KeyboardInterrupt):
-        for slot in followed(world.log, {number: ends[number] for number in numbers}, scope, types):
+        for slot in _followed(world.log, {number: ends[number] for number in numbers}, scope, types):
             found = _decoded(slot)
             event = found.event
             if event is not None and event.type == "ticked" and not types:
@@ -351,18 +351,15 @@ def tail(
                 sys.stdout.flush()
 
 
-def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
-    """Yield the slots of a log from the offsets of some partitions on, without end.
-
-    Slots of a partition are in its order; slots found by one look are in the order of the partitions.
-    """
+def _followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
+    """Yield the slots of a log from the offsets of some partitions on, in order of each, without end."""
     while True:
-        came = False
-        for number, offset in offsets.items():
+        before = dict(offsets)
+        for number, offset in before.items():
             for slot in log.read(number, offset, PAGE_SLOTS, scope=scope, types=types):
                 yield slot
-                offsets[number], came = slot.offset + 1, True
-        if not came:
+                offsets[number] = slot.offset + 1
+        if offsets == before:
             time.sleep(POLL_S)
 
 

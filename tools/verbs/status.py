@@ -71,7 +71,23 @@ def overview(home: Path) -> Output:
         yield from BEGINNING
         return
     with Client(home) as world:
-        found = _overview(world)
+        world.catch_up()
+        state, scope = status(world), world.scope
+        latest, rules = tuple(recent(world, LATEST)), tuple(waiting_rules(world))
+    count = state.scopes.get(scope) or query.status.ScopeCount(memories=0, turns=0, hidden=0)
+    steps = query.status.next_steps(state)
+    steps = [step for step in steps if not (count.conflicts and "memtape settle" in step)]
+    found = Overview(
+        home=state.home,
+        scope=scope,
+        latest=latest,
+        memories=count.memories,
+        turns=count.turns,
+        ended=project_told(state.lives[scope]) if scope in state.lives else "",
+        conflicts=count.conflicts,
+        rules=rules,
+        next=tuple(steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]),
+    )
     yield found
     told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
     yield f"{told_scope(found.scope or '')} remembers {told}."
@@ -87,25 +103,6 @@ def overview(home: Path) -> Output:
         yield found.ended
     else:
         yield from found.next if told != "nothing yet" else BEGINNING[1:]
-
-
-def _overview(world: World) -> Overview:
-    world.catch_up()
-    state, scope = status(world), world.scope
-    count = state.scopes.get(scope)
-    conflicts = count.conflicts if count else 0
-    steps = [step for step in query.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
-    return Overview(
-        home=state.home,
-        scope=scope,
-        latest=tuple(recent(world, LATEST)),
-        memories=count.memories if count else 0,
-        turns=count.turns if count else 0,
-        ended=project_told(state.lives[scope]) if scope in state.lives else "",
-        conflicts=conflicts,
-        rules=tuple(waiting_rules(world)),
-        next=tuple(steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]),
-    )
 
 
 def status(world: World, as_of: AsOf = None) -> Status:
