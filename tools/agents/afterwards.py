@@ -119,15 +119,16 @@ def end(turn: HookCall) -> bytes:
     from memtape.tools.keep.models import is_named
 
     os.nice(NICENESS)
-    transcript = Path(turn.told.transcript)
     with turn.client() as client:
         if client.silence():
             return b""
-        has_turns = (
-            transcript.is_file() and transcript.stat().st_size
-        )  # Hosts name one before its first turn.
-        if has_turns and take_up(turn, [transcript]).nothing_read:
-            raise MemtapeError("The transcript could not be taken in whole.")
+    has_turns, transcript = bool(turn.told.transcript), Path(turn.told.transcript)
+    with suppress(OSError):  # Hosts name a transcript before its first turn.
+        is_empty = transcript.is_file() and not transcript.stat().st_size
+        has_turns = has_turns and transcript.exists() and not is_empty
+    if has_turns and take_up(turn, [transcript]).nothing_read:
+        raise MemtapeError("The transcript could not be taken in whole.")
+    with turn.client() as client:
         client.catch_up()
         if client.session and client.is_made() and is_named(client.home):
             from memtape.tools.keep.facts import facts_of_session

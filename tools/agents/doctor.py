@@ -155,14 +155,12 @@ def _model(home: Home) -> Finding:
 def _server(home: Home) -> Finding:
     words = [*own_command(), "agents", "mcp", "--home", str(home.path.absolute())]
     begun = time.monotonic()
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": DOCTOR}
-    tools = _asked(
-        words,
-        {"id": 1, "method": "initialize", "params": hello},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/list"},
-    ).get("tools")
+    with _talking(words) as ask:
+        ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=DOCTOR)
+        ask(None, method="notifications/initialized")
+        listed = ask("tools/list")
     took_ms = round((time.monotonic() - begun) * 1_000)
+    tools = listed.get("result", {}).get("tools", [])
     if not tools:
         return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
     waits = (it.waits for it in HOSTS.values() if it.waits and shutil.which(it.program))
@@ -284,32 +282,50 @@ def _told_hooks(about: Host) -> list[dict[str, Any]]:
     """Return our hooks as told by a host that runs only trusted ones; none for any other host."""
     if not about.trust:
         return []
-    listed = _asked(
-        list(about.trust),
-        {"id": 1, "method": "initialize", "params": {"clientInfo": DOCTOR}},
-        {"method": "initialized"},
-        {"id": 2, "method": "hooks/list", "params": {"cwds": [os.getcwd()]}},
-    )
-    hooks = [hook for place in listed.get("data", []) for hook in place.get("hooks", [])]
+    with _talking(list(about.trust)) as ask:
+        ask("initialize", clientInfo=DOCTOR)
+        ask(None, method="initialized")
+        listed = ask("hooks/list", cwds=[os.getcwd()])
+    hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]
     return [hook for hook in hooks if hook.get("pluginId") == SELECTOR]
 
 
-def _asked(words: list[str], *messages: dict[str, Any]) -> dict[str, Any]:
-    """Start a program that speaks JSON-RPC in lines, and return its result for the last message."""
-    lines = "".join(json.dumps({"jsonrpc": "2.0"} | message) + "\n" for message in messages)
-    with subprocess.Popen(
+@contextlib.contextmanager
+def _talking(words: list[str]) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Start a program that speaks JSON-RPC in lines; yield a function that sends a request. The block's end
+    stops the program.
+    """
+    started = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as started:
-        assert started.stdin is not None and started.stdout is not None
-        late = threading.Timer(ANSWER_WAIT_S, started.kill)
-        late.start()
-        try:
-            started.stdin.write(lines)
-            started.stdin.flush()
-            for answered in map(json.loads, started.stdout):
-                if answered.get("id") == messages[-1]["id"]:
-                    return dict(answered.get("result", {}))
-        finally:
-            late.cancel()
-            started.kill()
-    raise MemtapeError(f"`{Path(words[0]).name}` ended before it answered.")
+    )
+    assert started.stdin is not None and started.stdout is not None
+    incoming, outgoing = started.stdin, started.stdout
+    number = 0
+
+    def ask(asked: str | None, *, method: str = "", **params: Any) -> dict[str, Any]:
+        nonlocal number
+        number += 1
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": asked or method}
+        if asked is not None:
+            message |= {"id": number, "params": params}
+        incoming.write(json.dumps(message) + "\n")
+        incoming.flush()
+        while asked is not None:
+            line = outgoing.readline()
+            if not line:
+                raise MemtapeError(f"`{Path(words[0]).name}` ended before it answered.")
+            answered: dict[str, Any] = json.loads(line)
+            if answered.get("id") == number:
+                return answered
+        return {}
+
+    late = threading.Timer(ANSWER_WAIT_S, started.kill)
+    late.start()
+    try:
+        yield ask
+    finally:
+        late.cancel()
+        started.kill()
+        started.wait()
+        incoming.close()
+        outgoing.close()

@@ -121,13 +121,14 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
     where = home or default_home()
     try:
         told = read(host, data)
+    except ValueError:  # `run` has noted that.
+        return
+    try:
         if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
             return
         if may_stay(where) and Home(where, make=False).lock("hook-server").holder() is None:
             folder = HookCall(told, where, data, alone=False).folder
             start_server(where.absolute(), host, data=placed(data, folder))
-    except ValueError:  # `run` has noted that.
-        return
     except Exception as error:
         note_error(where, f"hook {host}: the server of hooks", error)
 
