@@ -24,7 +24,7 @@ class CommandGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default: str = ""
 
 
-class Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class VerbNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `table.json`.
 
     `titles` has the commands under their titles, in the order in which help lists them. `groups` has the
@@ -38,7 +38,7 @@ class Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: dict[str, dict[str, str]]
 
 
-_NAMES = msgspec.json.decode(Path(__file__).with_name("table.json").read_bytes(), type=Names)
+_NAMES = msgspec.json.decode(Path(__file__).with_name("table.json").read_bytes(), type=VerbNames)
 TITLES, GROUPS, TOOLS, INDEX = _NAMES.titles, _NAMES.groups, _NAMES.tools, _NAMES.files
 _FILE_OF = {name: file for file, verbs in INDEX.items() for name in verbs}
 METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.items() if method}

@@ -6,7 +6,7 @@ change a score. Scores are answers and never state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from types import MappingProxyType
 from typing import NamedTuple
@@ -172,9 +172,7 @@ class Corpus:
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            nothing, scale = np.zeros(0), Scale(0, 1, words.strength)
-            counts = dict.fromkeys(found, 0)
-            return Ranking(counts, places, nothing, nothing, [].__getitem__, _no_parts, scale)
+            return _no_ranking(found, words.strength)
         now = self.texts.latest if now is None else now
         found |= self._moved(places, now, lanes)
         parts, scale = self._summed(query, words, similar, places, found)
@@ -429,6 +427,13 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
+
+
+def _no_ranking(lanes: Iterable[Lane], strength: float) -> Ranking:
+    """Return the ranking of no text by some lanes."""
+    none = np.zeros(0)
+    counts, places, scale = dict.fromkeys(lanes, 0), none.astype(np.int64), Scale(0, 1, strength)
+    return Ranking(counts, places, none, none, [].__getitem__, _no_parts, scale)
 
 
 def _no_parts(place: int) -> dict[str, float]:
