@@ -109,7 +109,7 @@ class TermRows(NamedTuple):
 
 
 class TermCache:
-    """A cache by term, emptied as a whole at `MOST_KEPT_ROWS` rows.
+    """A cache by term of the last used ones with about `MOST_KEPT_ROWS` rows.
 
     The cache holds no reference to its owner: a cycle of large arrays would outlive its last use.
     """
@@ -120,12 +120,11 @@ class TermCache:
 
     def of(self, term: str, make: Callable[[str], TermRows]) -> TermRows:
         """Return the texts of a term, by `make` on a miss."""
-        known = self._held.get(term)
+        known = self._held.pop(term, None)
         if known is None:
             known = make(term)
-            if self._rows > MOST_KEPT_ROWS:
-                # Another thread may still read the old one, and nothing is lost but time.
-                self._held, self._rows = {}, 0
-            self._held[term] = known
             self._rows += len(known.rows) + 1
+        self._held[term] = known
+        while self._rows > MOST_KEPT_ROWS and len(self._held) > 1:
+            self._rows -= len(self._held.pop(next(iter(self._held))).rows) + 1
         return known

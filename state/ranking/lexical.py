@@ -5,7 +5,7 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ _WORD = lazy(r"\w[\w'’-]*")
 
 
 class Worded(NamedTuple):
-    """The results of words: scores of texts and of sessions, the greatest of each 1, and named speakers.
+    """The results of words: scores of texts and of sessions, the `best` of each, and named speakers.
 
     `strength` is the share of the question in the best text, comparable between scopes, and `terms` are the
     question's terms in some text.
@@ -38,6 +38,7 @@ class Worded(NamedTuple):
 
     texts: Floats
     sessions: Floats
+    best: tuple[float, float]
     named: list[str]
     strength: float
     terms: list[str]
@@ -94,7 +95,7 @@ class Scorer:
     def __init__(self, texts: Texts, context: ContextRecipe) -> None:
         self._texts = texts
         self._context = context
-        self._worths = TermCache()
+        self._worths, self._session_worths = TermCache(), TermCache()
         self._read = texts.read(context)
         self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
         number = texts.sessions.number[texts.shown]
@@ -104,11 +105,7 @@ class Scorer:
 
     def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every text for terms, each with its weight."""
-        scores = np.zeros(self._texts.size)
-        for term, weight in wanted:
-            rows, worths, _ = self._worths.of(term, self._worth_of)
-            scores[rows] += weight * worths
-        return scores
+        return self._added(wanted, self._worths, self._worth_of)
 
     def holds(self, terms: Sequence[str], places: Ints) -> Array:
         """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
@@ -136,16 +133,27 @@ class Scorer:
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers that `TextSessions` gives them."""
-        scores, number = np.zeros(self._texts.size), self._texts.sessions.number
+        return self._added(wanted, self._session_worths, self._worth_in_sessions)
+
+    def _added(
+        self, wanted: Iterable[tuple[str, float]], worths: TermCache, make: Callable[[str], TermRows]
+    ) -> Floats:
+        scores = np.zeros(self._texts.size)
         for term, weight in wanted:
-            rows, counts, _ = self._texts.found(term)
-            counted = np.bincount(number[rows], counts, minlength=self._texts.size)
-            here = np.flatnonzero(counted)
-            held = counted[here]
-            relative = self._session_lengths[here] / (self._session_mean or 1)
-            norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
-            scores[here] += weight * (held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
+            rows, values, _ = worths.of(term, make)
+            scores[rows] += weight * values
         return scores
+
+    def _worth_in_sessions(self, term: str) -> TermRows:
+        """Return the scores of a term in the sessions that have it."""
+        rows, counts, _ = self._texts.found(term)
+        counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
+        here = np.flatnonzero(counted)
+        held = counted[here]
+        norms = SESSION_K1 * (
+            1 - SESSION_B + SESSION_B * self._session_lengths[here] / (self._session_mean or 1)
+        )
+        return TermRows(here, held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
 
     def _worth_of(self, term: str) -> TermRows:
         """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
@@ -219,8 +227,9 @@ class ScopeWords:
         # A word is looked for in all languages of the scope, and asked for in one.
         most = min(sum(map(self._texts.idf, dict.fromkeys(each))) for each in its.readings) * (self._k1 + 1)
         return Worded(
-            texts / (best or 1),
-            sessions / (sessions.max(initial=0) or 1),
+            texts,
+            sessions,
+            (best or 1.0, float(sessions.max(initial=0)) or 1.0),
             its.named,
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],

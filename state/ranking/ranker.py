@@ -166,7 +166,8 @@ class Corpus:
         found: dict[Lane, _LaneResult] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
-            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
+            first = self._first(places, words.texts[places], rules.SPARSE_HITS)
+            found["sparse"] = _LaneResult(first.places, first.scores / words.best[0])
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = Similar(self._meaning, query_vector, among)
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
@@ -323,9 +324,10 @@ class Corpus:
         If even the best text holds little of the question, the scale is reduced by its share.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
+        of_sessions = words.sessions[self.texts.sessions.number[places]]
         parts = {
-            "words": words.texts[places],
-            "session": weights.session * words.sessions[self.texts.sessions.number[places]],
+            "words": words.texts[places] / words.best[0],
+            "session": weights.session * (of_sessions / words.best[1]),
         }
         strength = words.strength
         if similar is not None:
