@@ -193,9 +193,12 @@ def line_of(scope: str, record: Record, redactor: Redactor) -> Line:
         text = clean(text or "").strip()
         return (text if len(text) <= chars else redactor.head(text, chars, is_name=is_name)) or None
 
+    text, most = record.text, record.most_chars
+    if most is not None and len(text) > most:
+        text = f"{redactor.head(text, most)}\n[{len(text) - most:,} more characters were cut]"
     return msgspec.structs.replace(
         record,
-        text=record.kept(redactor),
+        text=text,
         tags=tuple(dict.fromkeys(filter(None, (short(tag, 128) for tag in record.tags)))),
         actor=short(record.actor, 200, is_name=True),
         session=short(record.session, 200, is_name=True),

@@ -8,18 +8,14 @@ the user, and the documents of projects. mem0 answers `{"results": [{"id", "memo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role
 from memtape.tools.capture.writing import MediaLine
 from memtape.tools.importing import records
 from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
-from memtape.tools.importing.transcripts import take_gemini
-
-if TYPE_CHECKING:
-    from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.importing.transcripts import CLAUDE_BLOCKS, take_gemini
 
 OTHER = records.Skipped("an item of no known shape")
 _CYCLE = records.Skipped("a conversation that runs in a circle", problem=True)
@@ -30,12 +26,6 @@ MAX_MEDIA = 64
 HEAD_CHARS = 2_000
 """The kept head of an attachment: its subject is there."""
 _CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
-_CLAUDE_BLOCKS = {
-    "thinking": records.THINKING,
-    "redacted_thinking": records.THINKING,
-    "tool_use": records.CALL,
-    "tool_result": records.TOOL,
-}
 
 
 def source_of(item: Any) -> str | None:
@@ -124,8 +114,8 @@ def _claude_message(message: Any, conversation: dict[str, Any]) -> Iterator[Foun
         yield records.unknown(f"sender {sender}") if sender not in _CLAUDE_ROLES else records.NO_ID
         return
     for block in content:
-        if (type := str(text_of(block, "type"))) in _CLAUDE_BLOCKS:
-            yield _CLAUDE_BLOCKS[type]
+        if (skipped := CLAUDE_BLOCKS.get(text_of(block, "type") or "")) is not None:
+            yield skipped
     # `text` may be empty where the blocks are not, and the other way round.
     text = blocks_text(content, "text")
     text = text if text.strip() else text_of(message, "text") or ""
@@ -139,24 +129,14 @@ def _claude_message(message: Any, conversation: dict[str, Any]) -> Iterator[Foun
         if extracted := said(text_of(attachment, "extracted_content") or ""):
             yield Record(
                 source=CLAUDE_AI, native_id=f"{uuid}:attachment:{index}", origin="tool", actor="attachment",
-                text=extracted, path=text_of(attachment, "file_name"), finish=partial(_head, extracted),
-                **fields,
+                text=extracted, path=text_of(attachment, "file_name"), most_chars=HEAD_CHARS, **fields,
             )  # fmt: skip
 
 
-def _head(text: str, redactor: Redactor) -> str:
-    """Return the head of a long text without secrets, with the omitted length."""
-    cut = len(text) - HEAD_CHARS
-    return text if cut <= 0 else f"{redactor.head(text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
-
-
 def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
-    name, at = (
-        f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}",
-        time_of(item.get("updated_at")),
-    )
+    name = f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}"
     about: dict[str, Any] = {"kind": "document", "origin": "model", "actor": CLAUDE_AI, "tags": ("memory",)}
-    return records.rewritten(CLAUDE_AI, name, text, at=at, **about)
+    return records.rewritten(CLAUDE_AI, name, text, at=time_of(item.get("updated_at")), **about)
 
 
 def _memories(item: dict[str, Any]) -> list[Any]:

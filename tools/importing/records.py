@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,9 +18,6 @@ from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import HOSTS, Role, heard, versioned
 from memtape.tools.capture.writing import Line
-
-if TYPE_CHECKING:
-    from memtape.tools.capture.secrets.redaction import Redactor
 
 MAX_NAME_CHARS = 200
 MAX_PROBLEMS = 1_000
@@ -115,8 +112,8 @@ class Record(Line, frozen=True, kw_only=True):
     """A said or written text, with `at` in microseconds, None where the source does not tell.
 
     `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
-    are whole: a text too long is cut after the removal of its secrets. `finish` makes the kept text with a
-    redactor, of an attachment.
+    are whole: a text too long is cut after the removal of its secrets. Of an attachment only the first
+    `most_chars` characters are kept.
     """
 
     source: str
@@ -127,11 +124,7 @@ class Record(Line, frozen=True, kw_only=True):
     split: bool = True
     cwd: str | None = None
     heard: str | None = None
-    finish: Callable[[Redactor], str] | None = None
-
-    def kept(self, redactor: Redactor) -> str:
-        """Return the kept text."""
-        return self.text if self.finish is None else self.finish(redactor)
+    most_chars: int | None = None
 
 
 Found = Record | Skipped

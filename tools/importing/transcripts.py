@@ -28,6 +28,13 @@ _INHERITED = Skipped("of the session that it was forked from")
 _AGAIN = Skipped("an earlier version of a row")
 _REWOUND = Skipped("taken back by the user")
 
+_WORDS = ("text", "image", "document")
+CLAUDE_BLOCKS = {
+    **dict.fromkeys(("thinking", "redacted_thinking"), records.THINKING),
+    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use"), records.CALL),
+    "tool_result": records.TOOL,
+}
+"""The blocks of a message of Claude that are left out."""
 _CODEX_TEXTS = ("input_text", "output_text", "text")
 _GEMINI_ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
 _GEMINI_NOTICES = ("info", "warning", "error")
@@ -61,14 +68,7 @@ def _claude_user(row: dict[str, Any]) -> Iterator[Found]:
     if row.get("isCompactSummary"):
         yield records.COMPACTION
         return
-    for block in list_in(message, "content"):
-        match text_of(block, "type"):
-            case "tool_result":
-                yield records.TOOL
-            case "text" | "image" | "document":
-                pass
-            case name:
-                yield records.unknown(f"user/{name}")
+    yield from _other_blocks(message, "user")
     text = blocks_text(message.get("content"), "text")
     is_machines = text_of(row, "promptSource") in host_words("machine_prompts")
     if not text.strip():
@@ -92,21 +92,19 @@ def _claude_assistant(row: dict[str, Any]) -> Iterator[Found]:
     if row.get("isApiErrorMessage"):
         yield _API_ERROR
         return
-    for block in list_in(message, "content"):
-        match text_of(block, "type"):
-            case "text":
-                pass
-            case "thinking" | "redacted_thinking":
-                yield records.THINKING
-            case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                yield records.CALL
-            case name:
-                yield records.unknown(f"assistant/{name}")
+    yield from _other_blocks(message, "assistant")
     text = blocks_text(message.get("content"), "text")
     if text.strip():
         yield _claude_turn(row, "assistant", text)
     elif not list_in(message, "content"):
         yield records.EMPTY
+
+
+def _other_blocks(message: dict[str, Any], role: Role) -> Iterator[Skipped]:
+    """Yield the skips of a message's blocks that are no words."""
+    for block in list_in(message, "content"):
+        if (type := text_of(block, "type")) not in _WORDS:
+            yield CLAUDE_BLOCKS.get(type or "") or records.unknown(f"{role}/{type}")
 
 
 def _claude_turn(row: dict[str, Any], role: Role, text: str, prompt: str | None = None) -> Found:
