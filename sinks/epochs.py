@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtape.schemas.rows import Basis, Delta, Watermark
+from memtape.schemas.rows import Delta, Watermark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
@@ -21,25 +21,6 @@ class PartitionViews:
         self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
         self._has_pages = True
-        self.doubts: list[str] = []
-
-    def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
-        """Return the offset below which everything is written, 0 if the views must be rebuilt.
-
-        `watermark` is None if unreadable, `strayed` is the reason why the views are not of the log as it is
-        now.
-
-        Views are discarded, with a sentence in `doubts`, if they are of another log or another history of it,
-        of other rules, may hold erased texts, or cannot be opened by LanceDB.
-        """
-        if not self._shard.exists():
-            return 0
-        why = "they cannot be read" if watermark is None else strayed or basis.unlike(watermark.basis)
-        if watermark is None or why:
-            self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
-            self._shard.discard()
-            return 0
-        return watermark.offset
 
     def vault_offset(self) -> int:
         """Return the offset up to which the pages are known to be on disk."""

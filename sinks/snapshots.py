@@ -35,17 +35,18 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Snapshots:
-    """The snapshots of one partition of one build. `doubts` has the reason for each discarded one.
+    """The snapshots of one partition of one build. `on_doubt` gets a sentence for each discarded one.
 
     A `past` one stands at an even step of the log and is left by views of the past: any past is near one.
     """
+
+    on_doubt: Callable[[str], None] = staticmethod(lambda doubt: None)
 
     def __init__(self, build: Build, partition: int, basis: Basis, *, past: bool = False) -> None:
         self._past = past
         self._folder = build.snapshots(partition) / "past" if past else build.snapshots(partition)
         self._partition = partition
         self._basis = basis
-        self.doubts: list[str] = []
 
     def write(self, offset: int, trail: str, data: bytes) -> None:
         """Keep the state before `offset`, durably.
@@ -113,6 +114,6 @@ class Snapshots:
             doubt = "the log holds other events before it than those that it was made from"
         if not doubt:
             return data
-        self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
+        self.on_doubt(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
         path.unlink(missing_ok=True)
         return None

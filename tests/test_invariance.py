@@ -138,9 +138,11 @@ def project(path: Path, row: Row) -> Row:
     for step in range(steps):
         log.share = (step + 1, steps)
         flows.EPOCH, flows.BATCH_EVENTS = timedelta(seconds=row["epoch_s"]), row["batch"]
+        doubts: list[str] = []
         views = BuildViews(home, log)
+        views.on_doubt = doubts.append
         projector.project(views, projector.control_of(home, once=True))
-        if views.take_doubts():  # Of views that were made anew an owner lays the pages: some may be no more.
+        if doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
                 mend_vault(home, log, home.current(), number, end)
     verdict = verify(home, log)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from memtape.flows.projection import Projection, basis_of, open_projection
+from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import DamagedViews
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
@@ -21,8 +22,10 @@ class BuildViews:
     The object is the target of a flow (`flows.views.Target`): it gives writers of views and projections.
     `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
     pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
-    another process appends meanwhile.
+    another process appends meanwhile. `on_doubt` gets a sentence for each discarded view or snapshot.
     """
+
+    on_doubt: OnNote = staticmethod(lambda doubt: None)
 
     def __init__(self, home: Home, log: Log, build: Build | None = None, *, vault: bool = True) -> None:
         self.home = home
@@ -31,7 +34,6 @@ class BuildViews:
         self.vault = vault
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
-        self.doubts: list[str] = []
         self._written: list[int] | None = None
 
     @cached_property
@@ -78,13 +80,27 @@ class BuildViews:
 
     @cached_property
     def _snapshots(self) -> list[Snapshots]:
-        return [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
+        made = [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
+        for snapshots in made:
+            snapshots.on_doubt = self.on_doubt
+        return made
 
     def start(self) -> list[int]:
-        """Discard the views to be made anew; return below which offset each partition's are written."""
+        """Discard the views to be made anew; return below which offset each partition's are written.
+
+        Views are made anew if they are of another log or another history of it, of other rules, may hold
+        erased texts, or cannot be opened by LanceDB.
+        """
         if self._written is None:
-            found = zip(self._views, self.bases, self.watermarks, self.strayed, strict=True)
-            self._written = [views.start(basis, mark, astray) for views, basis, mark, astray in found]
+            self._written = [0 if mark is None else mark.offset for mark in self.watermarks]
+            for number, mark in enumerate(self.watermarks):
+                why = "they cannot be read"
+                if mark is not None:
+                    why = self.strayed[number] or self.bases[number].unlike(mark.basis)
+                if why and self.shards[number].exists():
+                    self.on_doubt(f"The views of partition {number} are made anew from the log: {why}.")
+                    self.shards[number].discard()
+                    self._written[number] = 0
         return self._written
 
     def go_by(self, bases: Sequence[Basis]) -> None:
@@ -122,11 +138,3 @@ class BuildViews:
             except DamagedViews:
                 found.append(shard.partition)
         return found
-
-    def take_doubts(self) -> list[str]:
-        """Return the sentences about discarded views and snapshots not returned before."""
-        lists = [self.doubts, *(it.doubts for it in self._views), *(it.doubts for it in self._snapshots)]
-        told = [doubt for doubts in lists for doubt in doubts]
-        for doubts in lists:
-            doubts.clear()
-        return told

@@ -249,13 +249,12 @@ class Owner:
             return project(views, control, on_progress, workers=self._workers)
         finally:
             self._seen = None
-            for doubt in views.take_doubts():
-                self._on_note(doubt)
 
     def _look(self) -> BuildViews:
         """Return the served views, read anew if they were written or another build has taken over."""
         if self._seen is None or self._seen.build.number != self._home.current().number:
             self._seen = BuildViews(self._home, self._log)
+            self._seen.on_doubt = self._on_note
         return self._seen
 
     def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
@@ -302,8 +301,6 @@ class Owner:
         views = self._look()
         for number, offset in views.uncovered():
             mend_vault(self._home, self._log, views.build, number, offset)
-        for doubt in views.take_doubts():
-            self._on_note(doubt)
 
     def _catch_up(self, *once: str) -> None:
         for worker in self._of(*once).values():

@@ -71,7 +71,7 @@ def project(
     def run() -> None:
         try:
             if workers > 1:
-                views.doubts += _project_shared(workers, views, control)
+                _project_shared(workers, views, control)
             elif control.once and partitions is None and _waiting(views) >= LEAST_EVENTS and cores() > 1:
                 with writing_apart(views, control.on_step) as apart:
                     flows.run_flow(flows.views(views.log, apart, control), flows.EPOCH)
@@ -118,7 +118,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     read: int
     stopping: bool = False
-    doubts: tuple[str, ...] = ()
     failure: tuple[str, str] | None = None
 
 
@@ -129,8 +128,8 @@ class Shares(NamedTuple):
     reports: dict[int, Report]
 
 
-def _project_shared(workers: int, views: BuildViews, control: Control) -> list[str]:
-    """Project with several processes until all have ended; return the discarded work, a sentence each.
+def _project_shared(workers: int, views: BuildViews, control: Control) -> None:
+    """Project with several processes until all have ended.
 
     Raises the first error that a process reports, and `MemtapeError` for a log that no other process can
     open, and for processes that are killed again and again.
@@ -139,7 +138,7 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> list[s
     if environment is None:
         raise MemtapeError("No other process can open this log.", "Project it with one worker.")
     if control.stopping.is_set():
-        return []
+        return
     home, bases = os.path.abspath(views.home.path), tuple(views.bases)
     orders = Orders(home=home, build=views.build.number, vault=views.vault, once=control.once, bases=bases)
     shares = Shares({}, {})
@@ -157,7 +156,6 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> list[s
     for report in shares.reports.values():
         if report.failure is not None:
             raise MemtapeError(*report.failure)
-    return [doubt for report in shares.reports.values() for doubt in report.doubts]
 
 
 def _follow(orders: Orders, environment: dict[str, str], control: Control, shares: Shares) -> None:
@@ -211,7 +209,7 @@ def _project_leased(orders: Orders, send: Callable[[object], None]) -> Report:
         read = project(
             views, control, lambda done: send(Report(read=done, stopping=stops())), partitions=numbers
         )
-        return Report(read=read, stopping=stops(), doubts=tuple(views.take_doubts()))
+        return Report(read=read, stopping=stops())
 
 
 if __name__ == "__main__":
