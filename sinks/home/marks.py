@@ -23,8 +23,9 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
 Outcome = Literal["kept", "nothing", "timeout", "refused", "error"]
-"""How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are
-none, the model was late, its answer could not be used, or it could not be asked."""
+"""How it went with a window of talk: facts were kept, none were found, the model was late, its answer could
+not be used, or it could not be asked.
+"""
 
 LOCK_WAIT_S = 5.0
 

@@ -329,7 +329,7 @@ class KafkaLog(Log):
                 sending = self._send(records)
             with suppress(_Closed):
                 return self._offsets(sending)
-            while self.topic.name == sending.topic and not self.topic.follow():
+            while self.topic.name_of() == sending.topic and not self.topic.follow():
                 if time.monotonic() > deadline:
                     told = f"The {self.target.place} is closed while something is erased"
                     raise UnknownOutcome(
@@ -381,7 +381,7 @@ class KafkaLog(Log):
             if self._producer is None:
                 self._producer = self._make_producer()
             futures: list[Any] = []
-            topic = self.topic.name
+            topic = self.topic.name_of()
             for partition, payload, event in records:
                 key = event.scope.encode() if event and event.scope else None
                 headers = [("type", event.type.encode()), ("v", str(event.v).encode())] if event else []
@@ -424,7 +424,7 @@ class KafkaLog(Log):
         # Only a broker that answers can have closed the topic, and only it is asked.
         answered = (errors.MessageSizeTooLargeError, errors.UnknownTopicOrPartitionError)
         has_answered = any(isinstance(error, answered) for error in failures)
-        if has_answered and (self.topic.name != sending.topic or self.topic.is_closed()):
+        if has_answered and (self.topic.name_of() != sending.topic or self.topic.is_closed()):
             raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
@@ -545,7 +545,8 @@ class KafkaLog(Log):
         """Return the library's names of partitions, by default of all, in the topic's present generation."""
         from kafka import TopicPartition
 
-        return [TopicPartition(self.topic.name, number) for number in partitions or range(self.partitions)]
+        numbers = partitions or range(self.partitions)
+        return [TopicPartition(self.topic.name_of(), number) for number in numbers]
 
     def _consumer_of(self) -> KafkaConsumer:
         """Return the consumer. It is assigned every partition and fetches only of the one being read."""

@@ -217,11 +217,6 @@ class KafkaTopic:
                 reconnect_backoff_max_ms=1_000,
             )
 
-    @property
-    def name(self) -> str:
-        """The name of the generation that is meant."""
-        return self.name_of()
-
     def name_of(self, generation: int | None = None) -> str:
         """Return the name of a generation of the log, of the one that is meant by default."""
         generation = self.generation if generation is None else generation
@@ -362,7 +357,7 @@ class KafkaTopic:
             raise MemtapeError(
                 f"The {self._target.place} would not keep every event for ever: {', '.join(said)}.",
                 f"kafka-configs.sh --bootstrap-server {self._target.servers[0]}{login} --alter --entity-type "
-                f"topics --entity-name {self.name} --add-config "
+                f"topics --entity-name {self.name_of()} --add-config "
                 + ",".join(f"{name}={value}" for name, value in wrong.items()),
             )
 

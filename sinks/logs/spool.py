@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from memtape.schemas.codec import decode
@@ -59,14 +60,10 @@ class Spool:
         An id on the log is left out: its capture was stored, or erased since. Nothing is done while another
         process delivers.
         """
+        done = 0
         if not self._path.exists():
-            return 0
-        done, delivering = 0, self._home.lock("spool-delivery")
-        try:
-            delivering.acquire(0)
-        except Locked:
-            return 0
-        try:
+            return done
+        with suppress(Locked), self._home.lock("spool-delivery").held(0):
             while lines := self._lines():
                 events: list[Event] = []
                 taken = 0
@@ -83,8 +80,6 @@ class Spool:
                         write_whole(self._path, b"".join(rest), durable=True)
                     else:
                         self._path.unlink()
-        finally:
-            delivering.release()
         return done
 
     def _lines(self) -> list[bytes]:

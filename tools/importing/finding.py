@@ -141,7 +141,7 @@ def format_of_row(row: dict[str, Any]) -> str | None:
         return CODEX
     if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
         return CLAUDE_CODE
-    return _of_export(row)
+    return EXPORT if exports.source_of(row) is not None else None
 
 
 def _source(path: Path, name: str) -> ImportSource:
@@ -177,14 +177,10 @@ def _format_in(path: Path, *, in_rows: bool) -> str | None:
             if isinstance(value, Skipped):
                 bad = bad or (CLAUDE_CODE if in_rows else EXPORT)
             elif value is not None:
-                found = format_of_row(value) if in_rows else _of_export(value)
+                found = format_of_row(value) if in_rows else exports.source_of(value)
                 if found is not None:
-                    return found
+                    return found if in_rows else EXPORT
     return CODEX if _ROLLOUT.match(path.name) else bad
-
-
-def _of_export(item: Any) -> str | None:
-    return EXPORT if exports.source_of(item) is not None else None
 
 
 def session_file(path: Path, format: str, name: str = "") -> ImportSource:

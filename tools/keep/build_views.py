@@ -103,6 +103,10 @@ class BuildViews:
                     self._written[number] = 0
         return self._written
 
+    def waiting(self) -> int:
+        """Return how many events the views lack."""
+        return sum(self.ends) - sum(self.start())
+
     def go_by(self, bases: Sequence[Basis]) -> None:
         """Take the bases of the home's owner, who has discarded all unfit views."""
         self.bases = list(bases)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -84,14 +84,6 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     return is_free and first_embedder(options, os.environ) != FLOOR
 
 
-class _Opened(NamedTuple):
-    """An open embedder, the options of the machine for it, and the time."""
-
-    chosen: ChosenEmbedder
-    options: EmbedderOptions
-    at_s: float
-
-
 class Embedding(Worker):
     """The worker that gives the texts of a log their vectors, and lets an embedder that has all take over."""
 
@@ -102,7 +94,8 @@ class Embedding(Worker):
         self._home = home
         self._marks = OffsetMarks(home.embedding_path, log)
         self._daily = DailyMarks(home, log.log_id)
-        self._opened: _Opened | None = None
+        self._opened: tuple[ChosenEmbedder, EmbedderOptions, float] | None = None
+        """The open embedder, the options of the machine for it, and the time (s)."""
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
 
@@ -171,16 +164,17 @@ class Embedding(Worker):
     def _open(self, settings: Settings) -> ChosenEmbedder:
         """Return this machine's embedder, opened anew where it may be another by now."""
         options = msgspec.structs.replace(local_settings(self._home).embedder, texts_per_s=0)
-        if (held := self._opened) is not None and held.options == options:
-            key, is_local = held.chosen.key, held.chosen.resolved.kind == "local"
+        chosen, known, at_s = self._opened or (None, None, 0.0)
+        if chosen is not None and known == options:
+            key, is_local = chosen.key, chosen.resolved.kind == "local"
             is_wanted = key == (settings.embedder_next or settings.embedder)
             # An endpoint may have the wanted model by and by, a local model has not.
-            is_known = is_local or time.monotonic() - held.at_s < RETRY_S[1]
+            is_known = is_local or time.monotonic() - at_s < RETRY_S[1]
             if key not in ("", FLOOR) and (is_wanted or is_known):
-                return held.chosen
-        self._opened = None  # Before another is loaded beside it.
+                return chosen
+        self._opened = chosen = None  # Before another is loaded beside it.
         chosen = open_embedder(self._home, settings)
-        self._opened = _Opened(chosen, options, time.monotonic())
+        self._opened = chosen, options, time.monotonic()
         return chosen
 
     def _queue_for(self, key: str) -> EmbedQueue:
@@ -189,11 +183,11 @@ class Embedding(Worker):
         return self._queue
 
     def _embed(self, queue: EmbedQueue) -> None:
-        assert self._opened is not None and self._opened.chosen.embedder is not None
+        assert self._opened is not None and self._opened[0].embedder is not None
         started = time.monotonic()
         before = queue.tried
         try:
-            queue.embed(self._opened.chosen.embedder, BATCH_TEXTS, now_us())
+            queue.embed(self._opened[0].embedder, BATCH_TEXTS, now_us())
         except MemtapeError as error:
             if not isinstance(error, EmbedderUnavailable):
                 self._opened = None  # It may be another than it was.

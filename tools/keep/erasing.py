@@ -135,7 +135,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         its = {item.id: None for item in begun.items if item.scope == scope}
         if begun.scope == scope and all(id in its or id in begun.erased_before for id in ids):
             return begun
-    erased = _erasures(log)[partition_of(scope, log.partitions)].named.get(scope, {})
+    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
     before = [id for id in ids if id in erased]
     asked = [id for id in ids if id not in erased]
     state = scope_now(home, log, scope) or Scope(scope)
@@ -454,11 +454,6 @@ def _add_carriers(made: ErasurePlan, log: Log, gone: Gone) -> None:
     made.kept = [RemainingName(*name, events) for name, events in kept.items()]
 
 
-def _erasures(log: Log) -> list[Erasures]:
-    """Return the erasures of each partition."""
-    return [erasures_of(log.erased(number)) for number in range(log.partitions)]
-
-
 def _slots(log: Log) -> Iterator[Slot]:
     for number, end in enumerate(log.ends()):
         yield from slots_between(log, number, 0, end)
@@ -466,7 +461,7 @@ def _slots(log: Log) -> Iterator[Slot]:
 
 def _readings(log: Log, gone: Gone) -> Iterator[tuple[Slot, Event | None, bool]]:
     """Yield each slot and its event, and whether the event is erased, or `gone`, or derived from such."""
-    erasures = _erasures(log)
+    erasures = [erasures_of(log.erased(number)) for number in range(log.partitions)]
     for slot in _slots(log):
         event, is_gone = event_of(slot.payload), False
         if event is not None:

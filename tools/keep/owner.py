@@ -110,8 +110,7 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        views = self._look()
-        if sum(views.ends) - sum(mark.offset for mark in views.watermarks if mark) <= FEW_EVENTS:
+        if self._look().waiting() <= FEW_EVENTS:
             self._catch_up("before")
         events = self._run_or_mend(True, on_progress)
         while self._ends.is_set() and not self._stopped:

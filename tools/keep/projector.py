@@ -27,7 +27,7 @@ from memtape.sinks.logs.opening import environment_for, open_log
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of
 from memtape.tools.keep.starting import cause_of, failure_of, obey, reporter, reports_of, started, tell
-from memtape.tools.keep.views_writer import LEAST_EVENTS, writing_apart
+from memtape.tools.keep.views_writer import LEAST_EVENTS, ViewsWriter
 
 if TYPE_CHECKING:
     from memtape.flows.views import Control
@@ -72,8 +72,8 @@ def project(
         try:
             if workers > 1:
                 _project_shared(workers, views, control)
-            elif control.once and partitions is None and _waiting(views) >= LEAST_EVENTS and cores() > 1:
-                with writing_apart(views, control.on_step) as apart:
+            elif control.once and partitions is None and views.waiting() >= LEAST_EVENTS and cores() > 1:
+                with closing(ViewsWriter(views, control.on_step)) as apart:
                     flows.run_flow(flows.views(views.log, apart, control), flows.EPOCH)
             else:
                 flows.run_flow(flows.views(views.log, views, control, partitions), flows.EPOCH)
@@ -90,11 +90,6 @@ def project(
     if failures:
         raise cause_of(failures[0])
     return control.events_read
-
-
-def _waiting(views: BuildViews) -> int:
-    """Return how many events the views lack."""
-    return sum(views.ends) - sum(views.start())
 
 
 def cores() -> int:

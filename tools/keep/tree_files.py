@@ -55,36 +55,29 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageCh
     A removed name ends a person's edit; a value taken from the text by Memtape is no change.
     """
     row = None if written is None else written.row
-    if written is None or row is None:
-        edit = replace(
-            NO_EDIT,
-            title=fields.title or None,
-            summary=fields.summary or None,
-            hints=fields.hints or None,
-            refs=fields.refs or None,
-            rest=fields.rest or None,
-        )
-        return edit, _links((), fields.links, "", scope)
-    page = page_of(scope, row.id)
-    assert page is not None
+    title, summary, hints, refs = (row.title, row.summary, row.hints, row.refs) if row else ("", "", (), ())
+    page, links, rest, slug = None, list[tuple[str, str]](), "", None
+    if written is not None and row is not None:
+        page, rest = page_of(scope, row.id), written.rest.strip("\n")
+        links = [(CHILD, it.name) for it in written.children]
+        links += sorted(((it.relation, it.name) for it in written.edges), key=lambda it: it[0] != CHILD)
+        slug = fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None
     edit = replace(
         NO_EDIT,
-        title=_said(fields.title, row.title, page, "title"),
-        summary=_said(fields.summary, row.summary, page, "summary"),
-        hints=_listed(fields.hints, row.hints),
-        refs=_listed(fields.refs, row.refs),
-        rest=None if fields.rest.strip("\n") == written.rest.strip("\n") else fields.rest,
-        slug=fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None,
+        title=_said(fields.title, title, page, "title"),
+        summary=_said(fields.summary, summary, page, "summary"),
+        hints=_listed(fields.hints, hints),
+        refs=_listed(fields.refs, refs),
+        rest=None if fields.rest.strip("\n") == rest else fields.rest,
+        slug=slug,
     )
-    before = [(CHILD, it.name) for it in written.children] + [(it.relation, it.name) for it in written.edges]
-    before.sort(key=lambda link: link[0] != CHILD)
-    return edit, _links(tuple(before), fields.links, row.id, scope)
+    return edit, _links(tuple(links), fields.links, "" if row is None else row.id, scope)
 
 
-def _said(now: str | None, before: str, page: Page, name: str) -> str | None:
+def _said(now: str | None, before: str, page: Page | None, name: str) -> str | None:
     """Return a text that a person set or removed (empty), None if unchanged."""
     if now is None or not now.strip():
-        return "" if page.told(name, "") else None
+        return "" if page is not None and page.told(name, "") else None
     return None if one_line(now) == one_line(before) else now
 
 

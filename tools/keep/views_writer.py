@@ -14,7 +14,7 @@ import struct
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -98,7 +98,7 @@ class ViewsWriter:
             if self._failure is not None:
                 raise MemtapeError(*self._failure)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Let the process end, once it has written all that was sent. Raises its error."""
         with suppress(BrokenPipeError), self._process:
             assert self._process.stdin is not None
@@ -138,16 +138,6 @@ class SentViews(NamedTuple):
     def close(self) -> None:
         """Let the watermark of deltas without changes be written."""
         self.writer.send(self.partition, b"")
-
-
-@contextmanager
-def writing_apart(views: BuildViews, on_step: OnStep) -> Iterator[ViewsWriter]:
-    """Start a process that writes the views of a build in a block."""
-    writer = ViewsWriter(views, on_step)
-    try:
-        yield writer
-    finally:
-        writer.end()
 
 
 def main() -> None:
