@@ -22,7 +22,7 @@ from test_facts import Scripted, all_events, configure
 from test_statements import erase
 
 from memtape.flows.workers import worker as flows_worker
-from memtape.flows.workers.consolidate import Consolidation, consolidate, events_of
+from memtape.flows.workers.consolidate import Consolidation, events_of, passed
 from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, MAX_ATTEMPTS, Captured, Decided, Event
 from memtape.schemas.rows import MemoryRow, PassMark
@@ -436,8 +436,8 @@ def test_orders_pins_and_documents_are_left_as_they_are_and_two_at_once_decide_o
     say(client, "The quay's owner is Mira.", "The quay's owner is Tomas.", kind="document")
     assert not client.consolidate(at_once=True).conclusions
     say(client, *PORTS)
-    for scope in [scope_of(client), scope_of(client)]:
-        consolidate(client.log, scope, lambda due: conclude(due.cluster), now_us)
+    for state in [partition_now(client.home, client.log, SCOPE) for _ in range(2)]:
+        list(passed(client.log, state, SCOPE, lambda due: conclude(due.cluster), now_us, print))
     assert len(decided(client)) == len(made(client)) == 1 and LATEST in held(client)
 
 

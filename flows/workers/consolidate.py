@@ -118,47 +118,36 @@ class Consolidation(Worker):
 
 def passed(
     log: Log, state: Partition, name: str, conclude: Conclude, now_us: Callable[[], int],
-    on_cluster: OnProgress = lambda done, total: None,
+    on_cluster: OnProgress,
 ) -> Iterator[Passed]:  # fmt: skip
-    """Consolidate a scope of a partition's state part by part, and yield what each part has decided.
+    """Consolidate a scope of a partition's state part by part, append and yield the decisions of each part.
 
     The state is folded on between two parts.
-    """
-    while True:
-        part = consolidate(log, state.scopes[name], conclude, now_us, on_cluster)
-        yield part
-        if part.is_last or state.stale:
-            return
-        fold_until(state, log, log.ends()[state.number])
-
-
-def consolidate(
-    log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
-    on_cluster: OnProgress = lambda done, total: None,
-) -> Passed:  # fmt: skip
-    """Consolidate the due clusters of the next part of a scope's pass, append the decisions, and return them.
-
     With a spent budget, the pass ends before the first cluster not asked about, and raises `BudgetSpent`; if
     a model cannot be reached at all, it raises `MemtapeError` and the pass has not ended.
     """
-    planned = plan(scope)
-    conclusions: list[Conclusion] = []
-    for place, each in enumerate(planned.due):
-        on_cluster(place, len(planned.due))
-        try:
-            concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
-        except BudgetSpent:
-            left = min(due.cluster[0].seq for due in planned.due[place:])
-            append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
-            raise
-        conclusions += concluded
-        for conclusion in concluded:
-            append(log, events_of(scope, conclusion, now_us()))
-    on_cluster(len(planned.due), len(planned.due))
-    append(log, [_end_of(scope, planned.until, now_us(), None if planned.is_last else UNFINISHED)])
-    problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
-    decided = [it for it in conclusions if it.operations]
-    return Passed(len(planned.due), decided, problems, planned.is_last)
+    is_last = False
+    while not is_last and not state.stale:
+        scope = state.scopes[name]
+        planned, conclusions = plan(scope), list[Conclusion]()
+        for place, each in enumerate(planned.due):
+            on_cluster(place, len(planned.due))
+            try:
+                concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
+            except BudgetSpent:
+                left = min(due.cluster[0].seq for due in planned.due[place:])
+                append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
+                raise
+            conclusions += concluded
+            for conclusion in concluded:
+                append(log, events_of(scope, conclusion, now_us()))
+        on_cluster(len(planned.due), len(planned.due))
+        is_last = planned.is_last
+        append(log, [_end_of(scope, planned.until, now_us(), None if is_last else UNFINISHED)])
+        problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
+        yield Passed(len(planned.due), [it for it in conclusions if it.operations], problems, is_last)
+        if not is_last:
+            fold_until(state, log, log.ends()[state.number])
 
 
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
