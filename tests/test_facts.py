@@ -232,7 +232,7 @@ def test_another_answer_about_the_same_window_adds_nothing(client: Client, model
     """As where two machines ask at the same time, of which each has a lock of its own."""
     said(client, *(f"Message number {n}." for n in range(6)))
     asked, ask = AskedWindows(client.home), FactAsker(client.home)
-    talk = distill.Talk(client.log, asked, ask, lambda: START, lambda event: True)
+    talk = Distillation(client.log, print, asked, ask, lambda: START)
     for number, end in enumerate(client.log.ends()):
         talk.read(number, 0, end)
         talk.read(number, 0, end)  # As after an error in the middle.

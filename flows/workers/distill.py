@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.turns import captures_among, hidden_from, is_turn, statement_id, text_of
@@ -18,7 +17,7 @@ from memtape.flows.workers.worker import Worker, append_new
 from memtape.schemas.errors import Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, events_between
+from memtape.schemas.log import events_between
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.state.core.erasures import erasures_of
@@ -41,7 +40,6 @@ WAIT_S = 180.0
 
 Now = Callable[[], int]
 """Returns the time, in microseconds."""
-Wants = Callable[[Event], bool]
 Window = tuple[Event, ...]
 """A part of a session small enough to be read at once for facts."""
 
@@ -73,26 +71,64 @@ class LogSession(NamedTuple):
 
 
 @dataclass(eq=False)
-class Talk:
-    """The wanted turns of a log read so far, by session in the order of the log, and their questions.
+class Distillation(Worker):
+    """Extracts facts by a model from the last day's turns; `done` counts the facts that were captured.
 
     A question asks a model about a window, and appends the facts that it answers, under `WindowStore.alone`.
+    `wanted` says whether a model is configured. `only` is the session to be asked about, None for all.
+    `turns` are the turns read so far, by session in the order of the log.
     """
 
-    log: Log
+    doing = "taking facts from talk"
+    poll_s = 5.0
+    failure = "A model could not take facts from what was said"
+    spent = "What was said is asked about within a day."
+
     asked: WindowStore
     ask: Ask
     now_us: Now
-    wants: Wants
+    wanted: Callable[[], bool] = lambda: True
+    only: str | None = None
     turns: dict[LogSession, dict[str, Event]] = field(default_factory=dict)
     offsets: list[int] | None = None
     made_of: dict[str, None] = field(default_factory=dict)
     """The turns with a model's facts on the log."""
 
+    def catch_up(self) -> None:
+        """Ask about each window that has ended."""
+        if not self.wanted():
+            return
+        self.read_on(self.now_us() - LATE_US)
+        with suppress(Locked):
+            for made in self.answers(self._due):
+                self.done += len(made)
+                if self.is_over():
+                    return
+
+    def of_scope(self, scope: str) -> list[Event]:
+        """Extract facts from the last day's turns of a scope, also after too many failures; return them.
+
+        Raises `MemtapeError` if the model cannot be reached.
+        """
+        ends = self.log.ends()
+        number = partition_of(scope, len(ends))
+        self.read(number, 0, ends[number], scope)
+
+        def left(session: LogSession) -> list[Window]:
+            turns = self.standing(session)
+            last = max((turn.sent for turn in turns), default=0)
+            return windows(turns, self.is_settled, last + DAY_US)  # None is open.
+
+        with self.asked.alone(WAIT_S):
+            pass  # What is settled has been read then, by which windows are cut.
+        return [event for made in self.answers(left, WAIT_S) for event in made]
+
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
         """Read a partition from an offset on, all of it or one scope."""
         found = events_between(self.log, number, offset, end, scope, ("captured",))
-        wanted = [(slot.offset, it) for slot, it in found if it.scope != GLOBAL and self.wants(it)]
+        since, only = self.now_us() - LATE_US, self.only
+        late = ((slot.offset, it) for slot, it in found if it.scope != GLOBAL and it.at >= since)
+        wanted = [(offset, it) for offset, it in late if only is None or it.session == only]
         erasures = erasures_of(self.log.erased(number))
         for _, turn in captures_among(self.log, number, wanted, erasures, is_turn):
             session = LogSession(number, turn.scope or "", turn.session)
@@ -102,7 +138,7 @@ class Talk:
             if fact is not None and fact.kind == "fact" and fact.tags[:1] == (DISTILLED_TAG,):
                 self.made_of |= dict.fromkeys(event.refs)
 
-    def catch_up(self, since_us: int) -> None:
+    def read_on(self, since_us: int) -> None:
         """Read the new events of the log, at first from a time; forget older turns."""
         ends = self.log.ends()
         offsets = self.offsets or [self.log.offset_after(number, since_us) for number in range(len(ends))]
@@ -169,68 +205,14 @@ class Talk:
         ids = [turn.id for turn in window]
         self.asked.note(ids, settled=settled, now_us=now, since_us=now - 2 * LATE_US)
 
-
-@dataclass(eq=False)
-class Distillation(Worker):
-    """Extracts facts by a model from the last day's turns; `done` counts the facts that were captured.
-
-    `wanted` says whether a model is configured.
-    """
-
-    doing = "taking facts from talk"
-    poll_s = 5.0
-    failure = "A model could not take facts from what was said"
-    spent = "What was said is asked about within a day."
-
-    asked: WindowStore
-    ask: Ask
-    now_us: Now
-    wanted: Callable[[], bool]
-
-    @cached_property
-    def talk(self) -> Talk:
-        """The turns of the last day."""
-        is_late = lambda event: event.at >= self.now_us() - LATE_US  # noqa: E731
-        return Talk(self.log, self.asked, self.ask, self.now_us, is_late)
-
-    def catch_up(self) -> None:
-        """Ask about each window that has ended."""
-        if not self.wanted():
-            return
-        self.talk.catch_up(self.now_us() - LATE_US)
-        with suppress(Locked):
-            for made in self.talk.answers(self._due):
-                self.done += len(made)
-                if self.is_over():
-                    return
-
     def _due(self, session: LogSession) -> list[Window]:
         def due_among(turns: Sequence[Event]) -> list[Window]:
             now = self.now_us()
-            return [it for it in windows(turns, self.talk.is_settled, now) if self.talk.is_due(it, now)]
+            return [it for it in windows(turns, self.is_settled, now) if self.is_due(it, now)]
 
         # Hidden ids are read from the log, so only for a session in which something may be due.
-        may_be = due_among(list(self.talk.turns[session].values()))
-        return due_among(self.talk.standing(session)) if may_be else []
-
-
-def distill(talk: Talk, scope: str) -> list[Event]:
-    """Extract facts by a model from the wanted turns of a scope, also after too many failures; return them.
-
-    Raises `MemtapeError` if the model cannot be reached.
-    """
-    ends = talk.log.ends()
-    number = partition_of(scope, len(ends))
-    talk.read(number, 0, ends[number], scope)
-
-    def left(session: LogSession) -> list[Window]:
-        turns = talk.standing(session)
-        last = max((turn.sent for turn in turns), default=0)
-        return windows(turns, talk.is_settled, last + DAY_US)  # None is open.
-
-    with talk.asked.alone(WAIT_S):
-        pass  # What is settled has been read then, by which windows are cut.
-    return [event for made in talk.answers(left, WAIT_S) for event in made]
+        may_be = due_among(list(self.turns[session].values()))
+        return due_among(self.standing(session)) if may_be else []
 
 
 def fact_id(window: Window, place: int) -> str:

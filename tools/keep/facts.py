@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from memtape.flows.workers.distill import LATE_US, Talk, Window, distill, fact_id
+from memtape.flows.workers.distill import Distillation, Window, fact_id
 from memtape.flows.workers.turns import event_beside, fact_beside
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
@@ -92,9 +92,8 @@ def facts_of_session(home: Home, log: Log, session: str, scope: str) -> list[Eve
 
     Raises `MemtapeError` without a usable model.
     """
-    since = now_us() - LATE_US
-    is_wanted = lambda event: event.session == session and event.at >= since  # noqa: E731
-    return distill(Talk(log, AskedWindows(home), FactAsker(home), now_us, is_wanted), scope)
+    ask, asked = FactAsker(home), AskedWindows(home)
+    return Distillation(log, lambda note: None, asked, ask, now_us, only=session).of_scope(scope)
 
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
