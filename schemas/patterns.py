@@ -7,13 +7,14 @@ each prompt, and uses few of the expressions of its modules.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 
 class _Lazy:
     """A stand-in for a compiled expression, which compiles at the first use of a method."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str, flags: int = 0) -> None:
         self._given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
@@ -21,6 +22,5 @@ class _Lazy:
         return method
 
 
-def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an expression that is compiled at its first use; errors in the pattern are raised then."""
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+lazy = cast("Callable[..., re.Pattern[str]]", _Lazy)
+"""Makes an expression of a pattern and flags; errors in the pattern are raised at the first use."""

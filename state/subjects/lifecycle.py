@@ -432,7 +432,9 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
             state.ripe[step.group] = None
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
-        least, units = least_of(state, group), list(state.ready[group])
+        # An existing summary takes in any later unit.
+        least = 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
+        units = list(state.ready[group])
         if left < least <= len(units):
             continue  # The group waits for the next pass, and is not checked before.
         if len(units) >= least:  # Of these move those that are still due, the oldest first.
@@ -468,11 +470,6 @@ def _said_at(of: HasLifecycle, unit: int) -> int:
     return max((it.at for it in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
-def least_of(state: Lifecycle, group: Group) -> int:
-    """Return the number of units that a group needs to move; an existing summary takes in any later unit."""
-    return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
-
-
 def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
     """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
@@ -497,26 +494,16 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
         binds = heard_in(read(of.captures.body(spoken).text)).instructs
         return None if binds else AgingStep(_group(ARCHIVE, said_at), at)
     group = _summed_group(of, unit, tier + 1, said_at)
-    at = old_at(settings, group)
+    days, hundredths = settings.mid_after_days, settings.mid_retention_hundredths
+    if group.level == LONG:
+        days, hundredths = settings.long_after_days, settings.long_retention_hundredths
+    at, limit = window_end(group) + days * DAY_US, hundredths * 10_000
     if at > now:
         return AgingStep(group, at)
-    limit = moves_after(settings, tier + 1)[1] * 10_000
     low_at = falls_at(_kept_of(of, unit, living, is_read=False), limit)
     if low_at is None or low_at > now:  # The texts are read last.
         low_at = falls_at(_kept_of(of, unit, living), limit)
     return None if low_at is None else AgingStep(group, max(at, low_at))
-
-
-def old_at(settings: Settings, group: Group) -> int:
-    """Return when the texts of a summary's group are old enough to move."""
-    return window_end(group) + moves_after(settings, group.level)[0] * DAY_US
-
-
-def moves_after(settings: Settings, level: int) -> tuple[int, int]:
-    """Return after how many days, and up to which retention in hundredths, a unit moves to a level."""
-    if level == MID:
-        return settings.mid_after_days, settings.mid_retention_hundredths
-    return settings.long_after_days, settings.long_retention_hundredths
 
 
 def _kept_of(
