@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
-from memtape.tools import query
 from memtape.tools.query.telling import redacted
 from memtape.tools.table import TOOLS, VERBS
 from memtape.tools.verb import Asks, Offer, Verb, VerbField, fields_of
@@ -126,11 +125,10 @@ def _asked(name: str, tool: Tool, arguments: dict[str, Any]) -> Any:
         return msgspec.convert(arguments, tool.asks, strict=False)
     except msgspec.ValidationError as error:
         found = re.search(r"`\$\.(\w+)", str(error))
-        schema = schema_of(tool)["properties"].get(found[1], {}) if found else {}
-        values = schema.get("enum") or schema.get("items", {}).get("enum") or ()
-        hint = takes if not found else "Look at the tool's schema."
-        if found and values:
-            hint = f"{found[1]} takes {', '.join(values)}."
+        field = fields.get(found[1]) if found else None
+        hint = "Look at the tool's schema." if found else takes
+        if field is not None and (values := field.extra.get("choices")):
+            hint = f"{field.name} takes {', '.join(values)}."
         raise MemtapeError(f"{name} was called wrongly: {error}.", hint) from None
 
 
@@ -158,10 +156,6 @@ def _for_agents(error: MemtapeError) -> str:
 
 def _hold_global(world: World, id: str) -> None:
     """Refuse changes of `global`, which agents read and only operators write."""
-    found = world.read_of(id, query.inspection.opened)
-    of = found.memory or found.turn or found.captured
-    if of is not None and of.scope == GLOBAL:
-        raise MemtapeError(
-            f"{id} belongs to global, which only an operator changes.",
-            "Ask the user to do it with `memtape`.",
-        )
+    if world.folded(id)[1].name == GLOBAL:
+        told = f"{id} belongs to global, which only an operator changes."
+        raise MemtapeError(told, "Ask the user to do it with `memtape`.")

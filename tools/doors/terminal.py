@@ -23,8 +23,8 @@ from memtape.tools.verb import encoded
 
 ListedT = TypeVar("ListedT")
 
-LEAST_RATED_S = 0.5
-"""A shorter duration gives no rate."""
+LEAST_FOLDING_S = 0.5
+"""A shorter fold of the log has no bar."""
 FOLDING = "folding the log"
 DISK_HINT = (
     "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
@@ -144,7 +144,7 @@ def phases() -> Iterator[Callable[[str, int, int], None]]:
     def folded(done: int, total: int) -> None:
         nonlocal current, began
         began = began or time.monotonic()
-        if total and (current == FOLDING or (not current and time.monotonic() - began >= LEAST_RATED_S)):
+        if total and (current == FOLDING or (not current and time.monotonic() - began >= LEAST_FOLDING_S)):
             update(FOLDING, done, total)
         if done == total:
             began = 0.0
@@ -156,25 +156,15 @@ def phases() -> Iterator[Callable[[str, int, int], None]]:
         yield update
 
 
-@contextmanager
-def progress(length: int | None, label: str) -> Iterator[Any]:
-    """Show a progress bar on stderr, which only a terminal shows, with rate and time left.
+def progress(length: int | None, label: str) -> Any:
+    """Return a progress bar on stderr, which only a terminal shows, with the time left.
 
     Without a length it only counts.
     """
     # A generator is what click takes for work whose length nobody can tell.
     unknown = (None for _ in ()) if length is None else None
     hidden = not sys.stderr.isatty()
-
-    def rate(_: object) -> str:
-        elapsed_s = time.time() - bar.start
-        return f"{bar.pos / elapsed_s:,.0f}/s" if bar.pos and elapsed_s >= LEAST_RATED_S else ""
-
-    bar: Any = click.progressbar(
-        unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True, item_show_func=rate
-    )
-    with bar:
-        yield bar
+    return click.progressbar(unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True)
 
 
 @contextmanager

@@ -51,35 +51,32 @@ REF_CHARS = 300
 SHOWN_CHARS = 80
 SHOWN_PROBLEMS = 50
 DETAILS_BYTES = 3_000
-Title = Annotated[Text | None, Meta(description="What it is called; by default its first heading.")]
-Summary = Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")]
-Hints = Annotated[tuple[str, ...], people("A question that leads here.")]
-Refs = Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")]
 PageName = Annotated[str, said("The slug or id of a page; _root is the top.", 200)]
 
 
-class NewPageAsks(Asks, frozen=True):
+class PageFields(Asks, frozen=True, kw_only=True):
+    title: Annotated[Text | None, Meta(description="What it is called; by default its first heading.")] = None
+    summary: Annotated[
+        Text | None, Meta(description="What it says in short; by default its first sentence.")
+    ] = None
+    hints: Annotated[tuple[str, ...], people("A question that leads here.")] = ()
+    refs: Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")] = ()
+
+
+class NewPageAsks(PageFields, frozen=True):
     slug: Annotated[str, said("The slug of a page, as deploy/staging.", 200)]
     text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
     under: Annotated[str | None, people("The page above; by default from the slug, or _root.")] = None
-    title: Title = None
-    summary: Summary = None
-    hints: Hints = ()
-    refs: Refs = ()
 
 
 class AgentNewPageAsks(NewPageAsks, frozen=True, kw_only=True):
     text: Annotated[str, Meta(description="The page, as Markdown. At most 64 KiB.")]
 
 
-class EditPageAsks(Asks, frozen=True):
+class EditPageAsks(PageFields, frozen=True):
     page: PageName
     text: Annotated[str | None, said("The whole page as it is to be.", argument=True)] = None
     base: Annotated[str | None, people("The version on which the text builds, else the current.")] = None
-    title: Title = None
-    summary: Summary = None
-    hints: Hints = ()
-    refs: Refs = ()
 
 
 class AgentEditPageAsks(Asks, frozen=True):
@@ -404,8 +401,6 @@ def meant(scope: Scope, name: str) -> Page:
         by_seq = scope.captures.by_seq
         birth = begun_by(name, ((by_seq[seq].id, birth) for seq, birth in scope.pages.of_capture.items()))
         page = None if birth is None else scope.pages.by_birth[birth]
-        if root_id(scope.name).startswith(name):
-            page = scope.pages.at(ROOT)
     if page is None or not page.lives:
         raise no_page(scope.name, name)
     return page
