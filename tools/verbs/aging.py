@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import MAX_IDS, Archived, Kind, ScopeChanged
-from memtape.schemas.rows import LifeMark, ScopeHeld, project_told
+from memtape.schemas.rows import LifeMark, ScopeHeld, made_from, project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import HOUR_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
@@ -378,24 +378,17 @@ def projects(world: World) -> list[Project]:
     folders = folders_known(world.home)
 
     def read(views: Retriever) -> list[Project]:
-        found: list[Project] = []
+        found = list[Project]()
         for number in range(views.log.partitions):
             if (mark := views.watermark(number)) is None:
                 continue
             held = views.shard(number).held()
-            found += [
-                Project(
-                    scope=name,
-                    mark=mark.lives.get(name, LifeMark()),
-                    last_at=sent,
-                    memories=held.get(name, ScopeHeld()).memories,
-                    turns=held.get(name, ScopeHeld()).turns,
-                    folder=folders.get(name),
-                )
-                for name, sent in mark.sent.items()
-                if name != GLOBAL
-            ]
-        return sorted(found, key=lambda it: (-it.last_at, it.scope))
+            for name, sent in mark.sent.items():
+                own, life = held.get(name, ScopeHeld()), mark.lives.get(name, LifeMark())
+                at = {"scope": name, "folder": folders.get(name)}
+                found.append(made_from(Project, own, mark=life, last_at=sent, **at))
+        projects = (it for it in found if it.scope != GLOBAL)
+        return sorted(projects, key=lambda it: (-it.last_at, it.scope))
 
     return world.reader.held(read)
 

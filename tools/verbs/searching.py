@@ -282,12 +282,7 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
 def context(
     world: World,
     budget_tokens: Annotated[
-        int,
-        Meta(
-            description="The most tokens of the text.",
-            ge=100,
-            extra={"option": "--budget", "agents_most": 8_000},
-        ),
+        int, Meta(ge=100), said("The most tokens of the text.", option="--budget", agents_most=8_000)
     ] = 2_000,
     form: Annotated[
         Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")

@@ -25,7 +25,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import printed_json, say, say_lag
 from memtape.tools.query.telling import confirmed, said_of, when_of
-from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, said
+from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, rare, said
 from memtape.tools.verbs.searching import latest_lines
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ Number = Annotated[int, Meta(ge=0)]
 class OpenAsks(Asks, frozen=True):
     id: Id
     # What is cut says how to go on.
-    from_char: Annotated[
-        int, Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True})
-    ] = 0
+    from_char: Annotated[int, Meta(ge=0), rare("Where to go on in a long text.")] = 0
 
 
 def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
