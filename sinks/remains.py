@@ -25,6 +25,7 @@ from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_manifest,
 from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
 from memtape.sinks.logs.known_ids import said_in
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
+from memtape.sinks.snapshots import expanded
 from memtape.sinks.tables import INDEX, Shard
 from memtape.sinks.zones import ZoneInPage
 from memtape.state.index.entries import take
@@ -250,8 +251,9 @@ def _open(path: Path, search: _Search) -> _Read:
         head = file.read(32)
     if head.startswith(IDS_MAGIC):
         return "ids of the log", _grains([("header", said_in(path.read_bytes()))])
-    form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
-    return form, _grains(_pieces(path))
+    if head.startswith(SNAPSHOT_MAGIC):
+        return "snapshot", _grains([("state", expanded(path.read_bytes()))])
+    return "Markdown" if path.suffix == ".md" else "bytes", _grains(_pieces(path))
 
 
 def _pieces(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -338,11 +338,22 @@ def vectors_table(embedder: str) -> str:
 
 _VECTOR_COLUMNS = ("key", "id", "scope", "embedder", "vector")
 _ENCODE = msgspec.msgpack.Encoder().encode
-_DECODERS = {row_type: msgspec.msgpack.Decoder(row_type) for row_type in TABLES.values()}
+_ELSEWHERE = ("key", "text")
+"""Fields that are not in the column `row`: a key follows from scope and id."""
+
+
+def _fields_of(row_type: type[LivingRow]) -> tuple[list[str], msgspec.msgpack.Decoder[tuple[Any, ...]]]:
+    """Return the fields of the column `row`, and the decoder of their values: names would be half of it."""
+    hints = typing.get_type_hints(row_type, include_extras=True)
+    names = [name for name in row_type.__struct_fields__ if name not in _ELSEWHERE]
+    return names, msgspec.msgpack.Decoder(tuple[tuple(hints[name] for name in names)])  # type: ignore[misc]
+
+
+_FIELDS = {row_type: _fields_of(row_type) for row_type in TABLES.values()}
 
 
 def _data(schema: pa.Schema, rows: Sequence[Guarded]) -> pa.Table:
-    """Return rows as a table: single values in columns, the text in its own, and the rest in `row`.
+    """Return rows as a table: single values in columns, the text in its own, and all fields in `row`.
 
     A vector has a column instead of `row`. Of a removed row there is the key alone.
     """
@@ -354,7 +365,10 @@ def _data(schema: pa.Schema, rows: Sequence[Guarded]) -> pa.Table:
         vectors = columns["vector"]
         columns["vector"] = [it and np.frombuffer(it, "<i2").astype(np.float16) for it in vectors]
     columns |= {name: [getattr(its.row, name) for its in rows] for name in ("key", "id", "scope")}
-    columns["row"] = [None if row is None else _ENCODE(_without_text(row)) for row in given]
+    if "row" in schema.names:
+        columns["row"] = [
+            row and _ENCODE([getattr(row, it) for it in _FIELDS[type(row)][0]]) for row in given
+        ]
     columns["gone"] = [row is None for row in given]
     columns["generation"] = [its.generation for its in rows]
     columns["offset"] = [its.offset for its in rows]
@@ -362,29 +376,26 @@ def _data(schema: pa.Schema, rows: Sequence[Guarded]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _without_text(row: LivingRow) -> LivingRow:
-    return msgspec.structs.replace(row, text="") if hasattr(row, "text") else row
-
-
 def _rows_of(row_type: type[Any], found: pa.Table) -> list[Any]:
     """Return the rows of a table's columns `row` and `text`; None for one that is gone."""
-    decode = _DECODERS[row_type].decode
-    encoded = found.column("row").to_pylist()
-    rows = [None if data is None else decode(data) for data in encoded]
-    if "text" not in _columns_of(row_type):
-        return rows
-    texts = found.column("text").to_pylist()
-    return [
-        None if row is None else msgspec.structs.replace(row, text=text)
-        for row, text in zip(rows, texts, strict=True)
-    ]
+    names, decoder = _FIELDS[row_type]
+    columns = [found.column(name).to_pylist() for name in _columns_of(row_type)]
+    rows = list[Any]()
+    for data, *text in zip(*columns, strict=True):
+        if data is None:
+            rows.append(None)
+            continue
+        values = dict(zip(names, decoder.decode(data), strict=True))
+        values |= {"key": f"{values['scope']}/{values['id']}"} | ({"text": text[0]} if text else {})
+        rows.append(row_type(**values))
+    return rows
 
 
 def _columns_of(row_type: type[Any]) -> list[str]:
     """Return the columns of which the rows of a table are made."""
     if row_type is VectorRow:
         return [*_VECTOR_COLUMNS]
-    return ["text", "row"] if "text" in row_type.__struct_fields__ else ["row"]
+    return ["row", "text"] if "text" in row_type.__struct_fields__ else ["row"]
 
 
 def _vector_rows(found: pa.Table) -> list[VectorRow]:
