@@ -36,7 +36,7 @@ ONLY_ASKS = 1 << 18
 """The flag of a turn that asks, and states nothing."""
 SHORT_CHARS = 120
 """A turn without a question mark at its end is read for asking alone only up to this length."""
-IN_LOWER_CASE = 1 << 15
+IN_LOWER_CASE = 1 << 7
 """Beside the count of a term in a text: the text has a word of that term in lower case."""
 MOST_COUNT = IN_LOWER_CASE - 1
 FULL_CONFIDENCE = 1_000

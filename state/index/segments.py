@@ -55,7 +55,7 @@ class Segment(NamedTuple):
     term_text: Annotated[Array, "|u1"]
     term_ends: Annotated[Array, "<u4"]
     rows: Annotated[Array, "<u4"]
-    counts: Annotated[Array, "<u2"]
+    counts: Annotated[Array, "|u1"]
     ids: Annotated[Array, "<u8"]
     kinds: Annotated[Array, "|u1"]
     origins: Annotated[Array, "|u1"]
@@ -228,7 +228,7 @@ def _postings(taken: Sequence[TextTokens]) -> dict[str, Array]:
     place_of = {term: place for place, term in enumerate(ordered)}
     sizes = [len(its.terms) for its in taken]
     places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
-    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
+    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint8, len(places))
     by_term = np.argsort(places, kind="stable")
     return {
         "terms": np.array([numbers[term] for term in ordered], np.uint64),

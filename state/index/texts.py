@@ -173,7 +173,7 @@ class Texts:
                 kept = part.shown[here]
                 rows.append(here[kept].astype(np.int64) + start)
                 counts.append(counted[kept])
-        every = joined(counts, np.uint16)
+        every = joined(counts, np.uint8)
         lower = bool((every & IN_LOWER_CASE).any())
         return TermRows(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
 
