@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 VECTORS = "vectors-"
 """The prefix of the names of vectors' tables; the rest is a digest of the embedder's key."""
+MOST_FILES = 50
+"""Files that a table has at most, by `tidy`."""
 MOST_SMALL = 8
 """Small fragments of a table that are merged into one: a write leaves one or two, of up to three files."""
 SMALL_ROWS = 8_192
@@ -167,9 +169,10 @@ class RowTables:
         Call it while the newest versions are those of the watermark: these then stay for every reader.
         """
         for name, table in self._tables.items():
-            small = (it for it in table.get_fragments() if it.physical_rows < SMALL_ROWS)
-            if sum(1 for _ in small) >= MOST_SMALL:
-                self._tidy(table)
+            rows = [fragment.physical_rows for fragment in table.get_fragments()]
+            is_crowded = len(rows) > MOST_FILES - 3 * MOST_SMALL
+            if is_crowded or sum(count < SMALL_ROWS for count in rows) >= MOST_SMALL:
+                self._tidy(table, max(SMALL_ROWS, is_crowded * sum(rows) // MOST_SMALL))
                 self.versions[name] = table.version
 
     def clean(self) -> None:
@@ -253,8 +256,8 @@ class RowTables:
             raise FileNotFoundError(f"The newest version of the table {name} is gone.")
         return table
 
-    def _tidy(self, table: LanceDataset) -> None:
-        table.optimize.compact_files(target_rows_per_fragment=SMALL_ROWS)
+    def _tidy(self, table: LanceDataset, fragment_rows: int) -> None:
+        table.optimize.compact_files(target_rows_per_fragment=fragment_rows)
         # What a killed writer left is no part of any version. Nobody else writes here.
         table.cleanup_old_versions(KEEP_VERSIONS, delete_unverified=True)
 

@@ -30,6 +30,7 @@ from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.row_tables import MOST_FILES
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
@@ -126,6 +127,10 @@ def _views(home: Home) -> Finding:
         return Finding("bad", unread, "`memtape status`.")
     if state.lag > MUCH_LAG and state.projector_pid is None:
         return Finding("to do", seen, "`memtape run --once` folds them.")
+    files = {path.parent.stem: len([*path.iterdir()]) for path in home.current().path.glob("lance/*/*/data")}
+    if crowded := [f"{name} has {count}" for name, count in files.items() if count > MOST_FILES]:
+        told = f"{seen} Tables have too many files to be read fast: {', '.join(crowded)}."
+        return Finding("to do", told, "`memtape rebuild` writes them anew.")
     return Finding("good", seen)
 
 
