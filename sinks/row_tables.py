@@ -170,7 +170,7 @@ class RowTables:
         """
         for name, table in self._tables.items():
             rows = [fragment.physical_rows for fragment in table.get_fragments()]
-            is_crowded = len(rows) > MOST_FILES - 3 * MOST_SMALL
+            is_crowded = len(rows) > MOST_FILES // 2
             if is_crowded or sum(count < SMALL_ROWS for count in rows) >= MOST_SMALL:
                 self._tidy(table, max(SMALL_ROWS, is_crowded * sum(rows) // MOST_SMALL))
                 self.versions[name] = table.version

@@ -204,19 +204,20 @@ def test_a_write_that_is_repeated_adds_no_row_twice(tmp_path: Path, monkeypatch:
     assert [row.id for row in shard.rows(MemoryRow)] == ["a", "b"]
 
 
-@pytest.mark.parametrize("small", [row_tables.SMALL_ROWS, 3])
+@pytest.mark.parametrize(("rows", "merged", "writes"), [(row_tables.SMALL_ROWS, 8, 60), (3, 3, 160)])
 def test_a_table_never_has_more_than_fifty_files(
-    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows: int, merged: int, writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where many fragments are large, as of a million rows."""
-    monkeypatch.setattr(row_tables, "SMALL_ROWS", small)
+    monkeypatch.setattr(row_tables, "SMALL_ROWS", rows)
+    monkeypatch.setattr(row_tables, "MOST_SMALL", merged)
     monkeypatch.setattr(row_tables, "KEEP_VERSIONS", timedelta(0))
     shard, most = Shard(tmp_path / "p00", 0), 0
-    for n in range(90):
+    for n in range(writes):
         row = msgspec.structs.replace(memory_row(f"text {n}"), id=f"x{n}", key=f"project:a/x{n}")
         shard.write([Guarded("memories", row, 0, n)])
         most = max(most, sum(path.is_file() for path in (tmp_path / "p00" / "memories.lance").rglob("*")))
-    assert len(shard.rows(MemoryRow)) == 90 and most <= row_tables.MOST_FILES, most
+    assert len(shard.rows(MemoryRow)) == writes and most <= row_tables.MOST_FILES, most
 
 
 def test_verify_names_what_differs(home: Home) -> None:
