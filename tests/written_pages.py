@@ -25,7 +25,7 @@ from memtape.tools.doors.cli import LONGEST_CHARS, main
 from memtape.tools.keep.log_settings import KEYS
 from memtape.tools.measure.metrics import METRICS
 from memtape.tools.table import METHODS, TITLES, VERBS
-from memtape.tools.verb import Verb, fields_of
+from memtape.tools.verb import FOR_PROGRAMS, Verb, fields_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -89,7 +89,9 @@ def _method(name: str, verb: Verb) -> str:
     """Return a method made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
-    about = " ".join([verb.doc.summary, *verb.doc.for_programs])
+    paragraphs = (" ".join(it.split()) for it in inspect.cleandoc(verb.run.__doc__ or "").split("\n\n"))
+    for_programs = (it for it in paragraphs if it.startswith(FOR_PROGRAMS))
+    about = " ".join([verb.doc.summary, *for_programs])
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
     signature = f"**`{name}({', '.join(shown)}) -> {result}`**"

@@ -12,15 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from memtape.tools.verb import Verb
+from memtape.tools.verb import Help, Verb
 
 
-class CommandGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A group of commands: help, an example, and the default command."""
+class CommandGroup(Help, frozen=True, forbid_unknown_fields=True):
+    """A group of commands: its help, and the default command."""
 
-    summary: str
-    example: str
-    details: str = ""
     default: str = ""
 
 

@@ -96,16 +96,12 @@ ON_DISK = (
 """The commands that need files; the others also work where nothing is kept (profile dev_no_persist)."""
 
 
-class Doc(NamedTuple):
-    """The help of a verb: a sentence or two, commands as an example, a line each, and paragraphs.
-
-    `for_programs` are the paragraphs that are of no use at a terminal.
-    """
+class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The help of a command or a group: a sentence or two, commands as an example, and paragraphs."""
 
     summary: str
     example: str
-    details: str
-    for_programs: list[str]
+    details: str = ""
 
 
 class Verb(NamedTuple):
@@ -155,14 +151,12 @@ class Verb(NamedTuple):
         return _asks_of(self.run)
 
     @property
-    def doc(self) -> Doc:
+    def doc(self) -> Help:
         """The parts of the docstring; a command's first verb has the examples of all its options."""
         summary, *rest = cleandoc(self.run.__doc__ or "").split("\n\n")
         example = "" if self.mode else dedent(rest.pop(0))
-        told = [" ".join(paragraph.split()) for paragraph in rest]
-        for_people = (paragraph for paragraph in told if not paragraph.startswith(FOR_PROGRAMS))
-        for_programs = [paragraph for paragraph in told if paragraph.startswith(FOR_PROGRAMS)]
-        return Doc(" ".join(summary.split()), example, "\n\n".join(for_people), for_programs)
+        told = (" ".join(paragraph.split()) for paragraph in rest if not paragraph.startswith(FOR_PROGRAMS))
+        return Help(" ".join(summary.split()), example, "\n\n".join(told))
 
     def answer(self, world: Any, asked: Asks) -> Any:
         """Do the verb as it is asked."""

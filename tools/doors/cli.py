@@ -30,8 +30,8 @@ from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
-from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS, CommandGroup
-from memtape.tools.verb import Doc, Failure, Verb, VerbField, document, fields_of
+from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
+from memtape.tools.verb import Failure, Help, Verb, VerbField, document, fields_of
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
@@ -352,7 +352,7 @@ def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     return verb.asks(**values)
 
 
-def _help(of: Doc | CommandGroup) -> str:
+def _help(of: Help) -> str:
     """Return the help of a command or a group, with an example that is not wrapped."""
     lines = "\n".join(f"  {line}" for line in of.example.split("\n"))
     return "\n\n".join(filter(None, (of.summary, of.details, f"\b\nExample:\n{lines}")))

@@ -242,13 +242,10 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
     if details:
         lines.append(markdown.fitted("\n".join(details), DETAILS_BYTES))
     events = world.read_of(asked.id, query.inspection.explained).events
-    reasons = list[str]()
-    for behind in events[-MAX_REASONS:]:
-        it, how = behind.event, f"{behind.part}, {behind.how}"
-        speaker = f"{markdown.name_of(it.actor.name, 60)} ({it.actor.origin})"
-        told = f"- {when_of(it)} · {how} · `{it.id}` · {speaker} · {said_of(it)}"
-        reasons.append(told.rstrip(" ·"))
-    lines.append("Why it is there:\n" + markdown.fitted("\n".join(reasons), REASONS_BYTES))
+    # No name in them may look like a field of the line above.
+    reasons = (f"- {it.part}, {it.how}: {_event_line(it.event)}" for it in events[-MAX_REASONS:])
+    told = "\n".join(reasons).replace("·", "-")
+    lines.append("Why it is there:\n" + markdown.fitted(told, REASONS_BYTES))
     if len(events) > MAX_REASONS:
         lines.append(f"(Left out: {many(len(events) - MAX_REASONS, 'earlier event')}.)")
     rest = len(text) - asked.from_char - len(part)
