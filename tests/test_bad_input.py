@@ -15,13 +15,14 @@ from commanding import call
 from forking import memtape
 from page_served import served
 from starlette.requests import Request
+from starlette.responses import Response
 from test_mcp import environment, http_server
 from test_one_server import HANDSHAKE
 
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.page.app import CUT_OFF, Serving
+from memtape.tools.page.app import Serving
 
 A = "project:a"
 NESTED = 100_000
@@ -106,11 +107,12 @@ def test_a_form_that_is_cut_off_is_no_error_of_the_page() -> None:
     async def receive() -> Any:
         return next(messages)
 
-    async def read() -> object:
+    async def read() -> Response:
         request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
         return await Serving._act(cast(Serving, None), request)
 
-    assert anyio.run(read) is CUT_OFF
+    answer = anyio.run(read)
+    assert answer.status_code == 400 and b"nothing was done" in answer.body
 
 
 @pytest.mark.parametrize("host", HOSTS)
