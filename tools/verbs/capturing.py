@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -185,27 +186,20 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     path, text = None if asked.file is None else Path(asked.file), asked.text or None
     if path is not None:
         world.redactor.check_path(str(path))
-        if path.suffix == ".jsonl":
-            with path.open("rb") as file:
-                lines = enumerate(_raw_lines(file), start=1)
-                yield from _capture_lines(world, asked.kind, lines, path.stat().st_size)
-            return
         if text is not None:
             raise InvalidUse("Give TEXT or --file, not both.")
-        text = decoded(path.read_bytes())
-    elif text == "-":
-        head = b""  # The blanks that stdin begins with, and the byte after them.
-        while not head.strip(_BLANK) and (byte := sys.stdin.buffer.read(1)):
-            head += byte
-        if head.endswith(b"{"):
-            lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
-            yield from _capture_lines(world, asked.kind, lines, None)
-            return
-        text = decoded(head + sys.stdin.buffer.read())
-    elif text is None:
-        if sys.stdin.isatty():
-            raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
-        text = decoded(sys.stdin.buffer.read())
+    elif text is None and sys.stdin.isatty():
+        raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
+    if text in (None, "-"):
+        with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
+            head = b""  # The blanks that stdin begins with, and the byte after them.
+            while text == "-" and not head.strip(_BLANK) and (byte := stream.read(1)):
+                head += byte
+            if head.endswith(b"{") or (path is not None and path.suffix == ".jsonl"):
+                lines = enumerate(_raw_lines(stream, begun=head[-1:]), start=1 + head.count(b"\n"))
+                yield from _capture_lines(world, asked.kind, lines, path.stat().st_size if path else None)
+                return
+            text = decoded(head + stream.read())
     kind = asked.kind or ("document" if path else "fact")
     source = asked.source or (path.name if path is not None else None)
     done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
