@@ -59,13 +59,9 @@ class Serving:
         app = Starlette(routes=routes, exception_handlers=handlers)
         app.router.redirect_slashes = False  # It would lead out of the folder of the page.
         self._guard = Guard(app, self.port)
+        self.address = self._guard.address
         quiet = uvicorn.Config(self._guard, log_level="warning", access_log=False, server_header=False)
         self._server = uvicorn.Server(quiet)
-
-    @property
-    def address(self) -> str:
-        """The first address, which becomes a cookie."""
-        return self._guard.address
 
     def serve(self, *, open_browser: bool = False) -> None:
         """Answer until Ctrl-C, SIGTERM or `stop`."""

@@ -109,7 +109,7 @@ class PageMemory:
     def __init__(self, home: Path, scope: str) -> None:
         self.home = opened_home(home).path
         self.scope = scope
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._clients: dict[str, Client] = {}
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
@@ -120,7 +120,7 @@ class PageMemory:
             try:
                 return action(client)
             except LogGone:
-                self._close()
+                self.close()
                 raise
             finally:
                 while len(self._clients) > MAX_CLIENTS:
@@ -144,8 +144,5 @@ class PageMemory:
     def close(self) -> None:
         """Close every client."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        while self._clients:
-            self._clients.popitem()[1].close()
+            while self._clients:
+                self._clients.popitem()[1].close()
