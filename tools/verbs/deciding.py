@@ -111,9 +111,7 @@ def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
 
     Returns what can be restored, of this scope and of `global`.
     """
-    from memtape.tools.query.looking import hidden_of
-
-    return world.read(lambda views, scope: hidden_of(views, scope, limit))
+    return world.read(lambda views, scope: query.looking.hidden_of(views, scope, limit))
 
 
 def restore(world: World, id: Id, reason: Reason = None) -> DecidedIds:

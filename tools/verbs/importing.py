@@ -28,14 +28,12 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
-Paths = Annotated[
-    tuple[str, ...],
-    said("A file, a folder or an export.", argument=True, metavar="PATH", path="any"),
-]
 
 
 class ImportAsks(Asks, frozen=True):
-    paths: Paths = ()
+    paths: Annotated[
+        tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH", path="any")
+    ] = ()
     all: Annotated[bool, said("What Claude Code, Codex and Gemini have kept on this machine.")] = False
     dry_run: Annotated[bool, said("Only say what would be taken.")] = False
     gone: Annotated[bool, said("What is missing is gone for good: take back what it had said.")] = False

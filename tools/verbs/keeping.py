@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
-_note = partial(say, err=True)
 FEW_COLLECTIONS = (50_000, 20, 50)
 """Thresholds of garbage collection while views are made: a state has many objects, and hardly a circle."""
 PROJECTOR_WAIT_S = 5.0
@@ -127,7 +125,7 @@ def _run(
     from memtape.tools.measure.metrics import served_metrics
 
     gc.set_threshold(*FEW_COLLECTIONS)
-    note = (lambda said: operation("noted")) if logs else _note
+    note = (lambda said: operation("noted")) if logs else world.on_note
     serving = nullcontext() if metrics is None else served_metrics(world.home, world.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
@@ -231,7 +229,7 @@ def rebuild(world: World) -> Rebuilt:
     """
     from memtape.tools.keep.owner import rebuild_as_owner
 
-    return rebuild_as_owner(world.home, world.log, world.on_phase, _note)
+    return rebuild_as_owner(world.home, world.log, world.on_phase, world.on_note)
 
 
 def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SHOWN_CHARS = 200
 RetrieverName = Literal["bm25", "dense", "rrf", "memtape"]
 Percent = Annotated[int, Meta(ge=0, le=100)]
-NAMES: tuple[RetrieverName, ...] = ("bm25", "dense", "rrf", "memtape")
 
 
 def evaluate(
@@ -59,7 +58,7 @@ def evaluate(
     opened, resolved = choose_embedder(options, dense_on_log=False)
     if opened is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
-    names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
+    names = [*(retrievers or get_args(RetrieverName)), *(LESS[lane] for lane in without)]
     with phases() as update:
         measured = evaluate(Path(file), list(dict.fromkeys(names)), opened, update)
     for note in measured["notes"]:
