@@ -105,13 +105,9 @@ def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, 
 
         with _speaker(home) as speaker:
             watcher = Watcher(speaker, _project(scope), tell=tell)
-            ends = signal.SIGTERM, signal.SIGINT
-            before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in ends}
-            try:
-                watcher.run()
-            finally:
-                for name, handler in before.items():
-                    signal.signal(name, handler)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: watcher.stop.set())
+            watcher.run()
 
 
 def _sources(
