@@ -65,11 +65,8 @@ class Guard:
         self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)
         self._cookie = f"memtape-{port}"
-
-    @property
-    def address(self) -> str:
+        self.address = self._by(self._token)
         """The first address, with the token."""
-        return self._by(self._token)
 
     def make_opening(self) -> Path:
         """Write a file (0600) that leads to the page by a code for one use, and return its path.

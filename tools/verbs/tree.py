@@ -33,7 +33,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
-from memtape.state.subjects.pages import NOBODY, Page
+from memtape.state.subjects.pages import Page
 from memtape.state.tree import checking
 from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree, TreeNode, drawn
@@ -342,9 +342,7 @@ def rows(world: Writer) -> dict[str, PageRow]:
 
 def _named(world: Writer, name: str) -> tuple[Scope, Page]:
     """Return the state of the scope at the end of the log, and its page of a name. Raises `NotFound`."""
-    scope = state_of(world, world.scope)
-    if scope is None:
-        raise no_page(world.scope, name)
+    scope = state_of(world, world.scope) or Scope(world.scope)
     return scope, meant(scope, name)
 
 
@@ -402,14 +400,9 @@ def meant(scope: Scope, name: str) -> Page:
         birth = begun_by(name, ((by_seq[seq].id, birth) for seq, birth in scope.pages.of_capture.items()))
         page = None if birth is None else scope.pages.by_birth[birth]
     if page is None or not page.lives:
-        raise no_page(scope.name, name)
+        hint = "`memtape tree` draws all; `memtape tree new` writes one."
+        raise NotFound(f"{scope.name} has no page {name[:80]}.", hint)
     return page
-
-
-def no_page(scope: str, name: str) -> NotFound:
-    """Return the error of a name that no page has."""
-    hint = "`memtape tree` draws all; `memtape tree new` writes one."
-    return NotFound(f"{scope} has no page {name[:80]}.", hint)
 
 
 def _told(scope: Scope, ref: str) -> str:
@@ -431,8 +424,8 @@ def _history(scope: Scope, page: Page) -> Iterator[Version]:
 
 def current_version(scope: Scope, page: Page) -> str | None:
     """Return the id of the version that speaks for a page, None of a root without a text."""
-    seq = page.standing.current
-    return None if seq == NOBODY else scope.captures.by_seq[seq].id
+    spoken = scope.captures.by_seq.get(page.standing.current)
+    return None if spoken is None else spoken.id
 
 
 def check_slug(slug: str) -> None:
