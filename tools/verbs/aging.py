@@ -34,7 +34,6 @@ from memtape.tools.query.telling import held, lives_told
 from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
 
 if TYPE_CHECKING:
-    from memtape.state.core.scope import Scope
     from memtape.tools.query.looking import ArchiveList
     from memtape.tools.query.retrieval import Retriever
     from memtape.tools.world import World
@@ -135,10 +134,9 @@ def unarchive(
         raise InvalidUse("Give ids, or --all-of.", "`memtape archive --list` lists both.")
     if all_of:
         check_label("reason", reason)
-        here = state_of(world, world.scope)
-        archived = {} if here is None else here.lifecycle.archived
-        units = [unit for unit, it in archived.items() if it.why == all_of]
-        if here is None or not units:
+        here = state_of(world, world.scope) or Scope(world.scope)
+        units = [unit for unit, it in here.lifecycle.archived.items() if it.why == all_of]
+        if not units:
             told = f"Nothing of {world.scope} was archived for the reason {all_of}."
             raise MemtapeError(told, "`memtape archive --list` lists it.")
         of_reason = [(here.captures.by_seq[unit].id, here, unit) for unit in units]
@@ -484,11 +482,9 @@ def _stands(world: World, what: str, command: str) -> Scope:
 
 
 def _say(world: World, body: ScopeChanged, texts: int) -> ProjectChange:
-    scope = world.scope
-    world.append("scope_changed", body, scope)
-    stands = state_of(world, scope)
-    mark = LifeMark() if stands is None else stands.lifecycle.mark()
-    return ProjectChange(scope=scope, state=mark.state, name=mark.name, texts=texts)
+    world.append("scope_changed", body, world.scope)
+    mark = (state_of(world, world.scope) or Scope(world.scope)).lifecycle.mark()
+    return ProjectChange(scope=world.scope, state=mark.state, name=mark.name, texts=texts)
 
 
 def _nothing(scope: str) -> NotFound:
