@@ -166,8 +166,7 @@ class Corpus:
         found: dict[Lane, _LaneResult] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
-            first = self._first(places, words.texts[places], rules.SPARSE_HITS)
-            found["sparse"] = _LaneResult(first.places, first.scores / words.best[0])
+            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS).over(words.best[0])
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = Similar(self._meaning, query_vector, among)
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
@@ -429,6 +428,10 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
+
+    def over(self, most: float) -> _LaneResult:
+        """Return the same with each score as a share of `most`."""
+        return self._replace(scores=self.scores / most)
 
 
 def _no_ranking(lanes: Iterable[Lane], strength: float) -> Ranking:
