@@ -40,6 +40,8 @@ from memtape.sinks.logs.admission import admit
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
 """Stored as the version of an incomplete copy of another log, so that no process opens it."""
+PAGE_BYTES = 8_192
+"""A slot of more than a quarter of a page takes a page of its own: vectors and long turns have 1 to 2 kB."""
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IN_MEMORY = Path(":memory:")
@@ -90,6 +92,7 @@ class EmbeddedLog(Log):
                 factory=KeptConnection,
                 cached_statements=256,
             )
+            self._db.execute(f"PRAGMA page_size={PAGE_BYTES}")
             self._db.execute(USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
