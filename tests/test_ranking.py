@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import START
-from corpora import Document, corpus_of
+from corpora import Document, corpus_of, entry_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.entries import KINDS
+from memtape.state.index.parts import part_of
+from memtape.state.index.texts import Texts
 from memtape.state.ranking import lanes as most
 from memtape.state.ranking.lanes import Hit, is_perhaps
 from memtape.state.ranking.ranker import Corpus
@@ -57,6 +59,34 @@ def place(text: str, id: str = "", **fields: object) -> Document:
 
 def ranked(corpus: Corpus, query: str, *given: object, **options: object) -> list[Hit]:
     return list(corpus.rank(query, *given, **options).hits)  # type: ignore[arg-type]
+
+
+def test_facts_that_a_program_puts_on_the_log_one_by_one_are_read_as_talk() -> None:
+    """Few facts are not, nor are facts with minutes between them."""
+    said = [
+        "Where did we moor the ferry?",
+        "At the third pier.",
+        *(f"Reading {n} is dry." for n in range(22)),
+    ]
+
+    def found(count: int, apart_s: int) -> list[int]:
+        facts = [place(text, f"{n:02}", kind="fact", at=START + n * apart_s * 1_000_000) for n, text in
+                 enumerate(said[:count])]  # fmt: skip
+        return [hit.place for hit in ranked(corpus_of(facts), "where is the ferry moored")]
+
+    assert found(24, 30)[:2] == [0, 1]
+    assert found(24, 90) == [0] == found(12, 30)
+
+
+def test_a_burst_does_not_depend_on_the_parts_of_the_index() -> None:
+    facts = [place(f"Fact {n}.", f"{n:02}", kind="fact", at=START + n // 2) for n in range(40)]
+    entries = [entry_of(fact) for fact in facts]
+    mixed = [*entries[1::2], *entries[::2]]
+    for cut in (0, 7, 20):
+        texts = Texts([part_of(mixed[:cut]), part_of(mixed[cut:])] if cut else [part_of(mixed)])
+        after = {mixed[n].id: int(other) for n, other in enumerate(texts.sessions.after[:-1])}
+        told = {id: None if other < 0 else mixed[other].id for id, other in after.items()}
+        assert told == {f"{n:02}": f"{n + 1:02}" if n < 39 else None for n in range(40)}
 
 
 @given(documents, texts, st.data())

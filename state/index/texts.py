@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
+from memtape.schemas.times import US_PER_S
+from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, KINDS, MOST_COUNT, TURN, number_of
 from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined
 from memtape.state.index.segments import NO_SESSION, Flags
 from memtape.state.index.sorted_values import firsts, numbered
@@ -31,7 +32,14 @@ LEAST_SHARE = 4
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 LENT_TERMS = 40
-"""Of a long answer a neighbour gets no more than so many terms' worth."""
+"""Of a long text a neighbour gets no more than so many terms' worth."""
+
+
+BURST_US, BURST_FACTS = 60 * US_PER_S, 20
+"""At least so many facts without a session, each within a minute of the one before, are a burst: a program
+has put a talk or a list on the log text by text. Few facts need not have anything to do with each other.
+"""
+_FACT = KINDS.index("fact")
 
 
 class ContextRecipe(NamedTuple):
@@ -59,8 +67,9 @@ class TextSessions:
 
     `starts` has the place of the first text of each part, texts counted through, and last the number of all.
     `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
-    by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn, by time
-    and id, `after_that` and `before_that` (N + 1) those at distance two, `NOBODY` for none.
+    by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn of a
+    session or fact of a burst, by time and id, `after_that` and `before_that` (N + 1) those at distance two,
+    `NOBODY` for none.
     """
 
     def __init__(self, parts: Sequence[MaskedSegment]) -> None:
@@ -96,8 +105,9 @@ class TextSessions:
         ids = column_of(parts, self.starts, "ids", rows).reshape(-1, 2)
         at = column_of(parts, self.starts, "at", rows)
         ordered = rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))]
-        for rows in (*(rows[~is_apart[self.number[rows]]] for rows in lines), ordered):
-            own = self.number[rows]
+        apart = (*(rows[~is_apart[self.number[rows]]] for rows in lines), ordered)
+        bursts = _bursts(parts, self.starts, np.flatnonzero(is_alone & self.shown))
+        for rows, own in (*((rows, self.number[rows]) for rows in apart), bursts):
             for step, back, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
                 same = own[step:] == own[:-step]
                 forward[rows[:-step][same]] = rows[step:][same]
@@ -108,6 +118,17 @@ class TextSessions:
         key = np.uint64(number_of(session))
         place = int(np.searchsorted(self._keys, key))
         return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
+
+
+def _bursts(parts: Sequence[MaskedSegment], starts: Sequence[int], alone: Ints) -> tuple[Ints, Ints]:
+    """Return the facts of bursts among texts without a session, in order, and the burst of each, a number."""
+    rows: Ints = alone[column_of(parts, starts, "kinds", alone) == _FACT]
+    rows = rows[column_of(parts, starts, "wordings", rows) == 0]
+    at, ids = (column_of(parts, starts, name, rows) for name in ("at", "ids"))
+    order = np.lexsort((*ids.reshape(-1, 2).T[::-1], at))
+    number = np.cumsum(np.diff(at[order], prepend=at[order[:1]]) > BURST_US)
+    is_many = (np.bincount(number) >= BURST_FACTS)[number]
+    return rows[order][is_many], number[is_many]
 
 
 class Texts:
@@ -267,20 +288,21 @@ class Texts:
     def lent(self, rows: Rows, recipe: ContextRecipe, counts: Any) -> list[tuple[Ints, Floats]]:
         """Return pairs over some texts: the turns that receive terms (`NOBODY` for none), and how many.
 
-        `counts` has how many terms each of the texts itself has. A long answer lends a limited number.
+        `counts` has how many terms each of the texts itself has. A long text lends a limited number.
         """
         around, answers = self.sessions, self.answers
         to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
         after, before = around.after[rows], around.before[rows]
+        worth = counts * np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
         if answers is None:
             return [
-                (after, to_next * counts),
-                (around.after_that[rows], recipe.before_that * counts),
-                (before, recipe.after * counts),
-                (around.before_that[rows], recipe.after_that * counts),
+                (after, to_next * worth),
+                (around.after_that[rows], recipe.before_that * worth),
+                (before, recipe.after * worth),
+                (around.before_that[rows], recipe.after_that * worth),
             ]
         # Only a user's words and the answer to them are read together.
-        own, worth = answers[rows], counts * np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
+        own = answers[rows]
         to_answer = np.where(~own & answers[after] & (after != NOBODY), after, NOBODY)
         to_question = np.where(own & ~answers[before], before, NOBODY)
         return [(to_answer, to_next * worth), (to_question, recipe.after * worth)]
