@@ -144,7 +144,7 @@ class Redactor:
     def text(self, text: str, *, names: bool = False, asked: bool = False) -> str:
         """Return a text with a placeholder for every secret in it, and a mark for every private part."""
         self._met.read()
-        text = self._public(text)
+        text = self._public(text) if "<" in text else text
         here: set[str] = set()
 
         met: Read = partial(self._met.find, scope_of=lambda: self._speaker()[0], here=here)
