@@ -35,7 +35,7 @@ from memtape.tools.agents.connecting import LINK, is_connected, own_command, plu
 from memtape.tools.agents.errors import ERRORS_NAME, latest_errors
 from memtape.tools.agents.hosts import HOSTS, Host
 from memtape.tools.agents.plugins import PLUGIN, SCRIPT, SELECTOR, script_hook, started_by
-from memtape.tools.capture.profiles import keeps_nothing, pauses_of, profile_of, silence_by
+from memtape.tools.capture.profiles import keeps_nothing, pauses_of, profile_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.query.telling import held
@@ -113,7 +113,7 @@ def _log(home: Home) -> Finding:
 def _storing(home: Home) -> Finding:
     if keeps_nothing(home.path):
         return Finding("good", f"{profile_of(home.path).told} Nothing else was looked at.")
-    if told := list(map(silence_by, pauses_of(home.path).lasting(now_us()))):
+    if told := pauses_of(home.path).lasting(now_us()):
         return Finding("to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
     return Finding("good", "Nothing is paused.")
 

@@ -133,6 +133,22 @@ class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return whether the pause is in force. A clock that was set back ends no pause."""
         return self.until is None or now_us < self.until
 
+    @property
+    def told(self) -> str:
+        """A sentence about the pause."""
+        of = "" if self.scope is None else f" for {self.scope}"
+        until = "" if self.until is None else f" until {format_time(self.until)}"
+        return f"Memory is paused{of}{until}: nothing is stored."
+
+    @property
+    def then(self) -> str:
+        """A sentence about the way to end the pause."""
+        option = "" if self.scope is None else f" --scope {self.scope}"
+        return f"`memtape agents resume{option}` ends the pause."
+
+    def __str__(self) -> str:
+        return f"{self.told} {self.then}"
+
 
 class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All pauses of a home, oldest first."""
@@ -195,36 +211,18 @@ def _change(home: Path, change: Callable[[Pauses], tuple[Pause, ...]]) -> bool:
         return changed != kept
 
 
-class Silence(NamedTuple):
-    """The reason why nothing is stored, and the way to end the pause: a sentence each."""
-
-    told: str
-    then: str
-
-    def __str__(self) -> str:
-        return f"{self.told} {self.then}"
-
-
-def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
-    """Return why nothing is stored in a scope, None where all is; without a scope, of the whole home.
+def silence_of(home: Path, scope: Callable[[], str] | None) -> Pause | None:
+    """Return the pause in force for a scope, None for none; without a scope, for the whole home.
 
     The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a
     file of pauses that is damaged.
     """
     lasting = pauses_of(home).lasting(time.time_ns() // 1_000)
     name = scope() if scope is not None and lasting and lasting[0].scope is not None else ""
-    return next((silence_by(it) for it in lasting if it.concerns(name)), None)
-
-
-def silence_by(pause: Pause) -> Silence:
-    """Return the messages about a pause in effect."""
-    until = "" if pause.until is None else f" until {format_time(pause.until)}"
-    of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
-    told = f"Memory is paused{of}{until}: nothing is stored."
-    return Silence(told, f"`memtape agents resume{word}` ends the pause.")
+    return next((it for it in lasting if it.concerns(name)), None)
 
 
 def check_storing(home: Path, scope: Callable[[], str] | None) -> None:
     """Raise `Paused` where nothing is stored in a scope; without a scope, in the whole home."""
-    if (silence := silence_of(home, scope)) is not None:
-        raise Paused(*silence)
+    if (pause := silence_of(home, scope)) is not None:
+        raise Paused(pause.told, pause.then)

@@ -52,7 +52,7 @@ from memtape.schemas.times import parse_time
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.native_ids import DOCUMENT
-from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
+from memtape.tools.capture.profiles import Pause, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
 
 if TYPE_CHECKING:
@@ -314,8 +314,8 @@ class Writer:
         except LogAway:
             return {}
 
-    def silence(self) -> Silence | None:
-        """Return why nothing of this scope is stored now, None where all is."""
+    def silence(self) -> Pause | None:
+        """Return the pause in which nothing of this scope is stored now, None for none."""
         return silence_of(self.home.path, lambda: self.scope)
 
     def is_made(self) -> bool:

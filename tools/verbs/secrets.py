@@ -15,7 +15,7 @@ from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import US_PER_S
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.profiles import Pause, pauses_of, silence_by
+from memtape.tools.capture.profiles import Pause, pauses_of
 from memtape.tools.capture.profiles import pause as pause_home
 from memtape.tools.capture.profiles import resume as resume_home
 from memtape.tools.capture.project import scope_of_folder
@@ -180,7 +180,7 @@ def _pauses(home: Path, ended: bool | None = None) -> Output:
     yield LastingPauses(paused=paused, ended=ended)
     if ended is not None:
         yield "The pause has ended." if ended else "There was no such pause."
-    yield from map(str, map(silence_by, paused))
+    yield from map(str, paused)
 
 
 def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:

@@ -16,7 +16,6 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.proposals import Proposal
 from memtape.tools import query
-from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.plan import shortened
@@ -138,7 +137,7 @@ def stats(
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
-    yield from (f"PAUSED        {silence_by(pause)}" for pause in state.paused)
+    yield from (f"PAUSED        {pause}" for pause in state.paused)
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     spooled = many(state.spooled, "capture waits", "captures wait")
     yield f"home          {state.home}"
