@@ -185,27 +185,23 @@ def pauses_of(home: Path) -> Pauses:
 
 def pause(home: Path, scope: str | None, now_us: int, until: int | None) -> None:
     """Pause every project or one, from now on; instead of a pause of the same that lasts."""
-    _change(home, lambda kept: (*_ended(kept, scope, now_us), Pause(scope, now_us, until)))
+    _change(home, scope, now_us, Pause(scope, now_us, until))
 
 
 def resume(home: Path, scope: str | None, now_us: int) -> bool:
     """End the pause of every project or of one, and return whether one lasted."""
-    return _change(home, lambda kept: _ended(kept, scope, now_us))
+    return _change(home, scope, now_us)
 
 
-def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
-    def ended(it: Pause) -> Pause:
-        lasts = it.scope == scope and it.lasts(now_us)
-        return msgspec.structs.replace(it, until=max(it.since, now_us)) if lasts else it
-
-    return tuple(map(ended, kept.pauses))
-
-
-def _change(home: Path, change: Callable[[Pauses], tuple[Pause, ...]]) -> bool:
-    """Write the changed pauses, and return whether any changed."""
+def _change(home: Path, scope: str | None, now_us: int, *new: Pause) -> bool:
+    """End the pauses of a scope, add new ones, and return whether anything changed."""
     with Home(home, make=False).lock("pauses").held(LOCK_WAIT_S):
         kept = pauses_of(home)
-        changed = Pauses(change(kept))
+        pauses = list(kept.pauses)
+        for place, it in enumerate(pauses):
+            if it.scope == scope and it.lasts(now_us):
+                pauses[place] = msgspec.structs.replace(it, until=max(it.since, now_us))
+        changed = Pauses((*pauses, *new))
         if changed != kept:
             write_whole(home / PAUSES_NAME, msgspec.json.encode(changed), durable=True)
         return changed != kept
