@@ -72,7 +72,7 @@ def page(scope: Scope, path: str, settings: Settings) -> values.Page:
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
     if folder == PAGES:
-        return tree_page(scope, path)
+        return tree_page(scope, path, scope.pages.at(name))
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
 
 

@@ -27,9 +27,8 @@ def path_of(slug: str) -> str:
     return f"{PAGES}/{slug}.md"
 
 
-def tree_page(scope: Scope, path: str) -> TreePage:
-    """Return the file at a path, as it is now."""
-    page = scope.pages.at(path.removeprefix(f"{PAGES}/").removesuffix(".md"))
+def tree_page(scope: Scope, path: str, page: Page | None) -> TreePage:
+    """Return the file of a page at a path, as it is now; `page` is None if no page has the slug."""
     row = None if page is None else page_row(scope, page.id)
     if page is None or row is None:
         return TreePage(scope=scope.name, path=path, row=None)
@@ -41,9 +40,16 @@ def tree_page(scope: Scope, path: str) -> TreePage:
         row=row,
         text=text_of(scope, page),
         rest=page.told("rest", ""),
-        children=tuple(listed_of(scope, page)),
-        edges=tuple(edges_of(scope, page)),
-        backlinks=tuple(backlinks_of(scope, page)),
+        children=tuple(_listed(scope, page)),
+        edges=tuple(
+            PageEnd(link.relation, name_of(other) if other else str(link.to), other is not None)
+            for link, other in _linked(scope, page)
+        ),
+        backlinks=tuple(
+            PageEnd(link.relation, name_of(source), True)
+            for link, source in scope.pages.sources(page)
+            if source.lives
+        ),
         beside=tuple(Beside(it.id, by.name, by.origin, it.at, text) for it, by, text in beside),
     )
 
@@ -53,7 +59,7 @@ def name_of(page: Page | PageRow) -> str:
     return page.slug or page.id
 
 
-def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
+def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
     """Yield the pages below a page, the first of them with their summaries."""
     for number, child in enumerate(children_of(scope, page)):
         named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)
@@ -61,19 +67,6 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
             title, summary = title_of(scope, child), summary_of(scope, child)
             named = named._replace(title=title, summary=summary, hints=child.told("hints", ()))
         yield named
-
-
-def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield the links of a page, except children that exist."""
-    for link, other in _linked(scope, page):
-        yield PageEnd(link.relation, name_of(other) if other else str(link.to), other is not None)
-
-
-def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield the links to a page."""
-    for link, source in scope.pages.sources(page):
-        if source.lives:
-            yield PageEnd(link.relation, name_of(source), True)
 
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240

@@ -179,7 +179,7 @@ class TreeFiles(EditedFiles):
         """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page = self._page_of(slug, data)
-        written = tree_page(self._before, path_of(page.slug)) if page is not None else None
+        written = tree_page(self._before, path_of(page.slug), page) if page is not None else None
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
         if wanted != slug and self._scope != GLOBAL:
             if not self._files.rename(path, path_of(wanted)):

@@ -28,7 +28,7 @@ from memtape.schemas.events import (
     refs_of_edit,
 )
 from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
-from memtape.schemas.rows import ListedPage, PageEnd, PageRow
+from memtape.schemas.rows import ListedPage, PageEnd, PageRow, made_from
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.core.scope import Scope
@@ -38,7 +38,7 @@ from memtape.state.tree import checking
 from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree, TreeNode, drawn
 from memtape.state.views import tree_pages
-from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
+from memtape.state.views.tree_pages import name_of, page_of, page_row
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.doors import markdown
@@ -167,16 +167,13 @@ def show_page(
     Raises `NotFound`.
     """
     scope, named = _named(world, page)
-    row = page_row(scope, named.id)
-    assert row is not None
-    return PageShown(
-        row=row,
-        text=text_of(scope, named),
-        rest=str(named.told("rest", "")),
-        below=tuple(tree_pages.listed_of(scope, named)),
-        edges=tuple(tree_pages.edges_of(scope, named)),
-        backlinks=tuple(tree_pages.backlinks_of(scope, named)),
-        references={ref: _told(scope, ref) for ref in row.refs},
+    shown = tree_pages.tree_page(scope, "", named)
+    assert shown.row is not None
+    return made_from(
+        PageShown,
+        shown,
+        below=shown.children,
+        references={ref: _told(scope, ref) for ref in shown.row.refs},
         history=tuple(_history(scope, named)),
     )
 
