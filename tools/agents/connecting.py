@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
+from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.agents.hosts import HOSTS, Host, SettingsEntry, Words
 from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SCRIPT, plugin_files, script_hook
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
@@ -306,11 +306,9 @@ def _drop_empty(path: Path) -> None:
 def rewrite(path: Path, text: str) -> None:
     """Replace a person's file atomically, at its real path and with its permissions."""
     path = path.resolve()
-    temporary = path.with_name(f".{path.name}{UNFINISHED}")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:
-        file.write(text)
-    shutil.copymode(path, temporary)
-    temporary.replace(path)
+    mode = path.stat().st_mode
+    write_whole(path, text.encode())
+    path.chmod(mode)
 
 
 def leave(home: Home) -> Leftovers:
