@@ -54,9 +54,7 @@ def _told(error: BaseException) -> str:
         return f"{name}: {error.strerror or 'no more is known'}"
     if isinstance(error, MemtapeError):
         return f"{name}: {one_line(str(error), 300)}"
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return name
-    return f"{name} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    import traceback  # A hook that meets no error has no time for it.
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{name} at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else name

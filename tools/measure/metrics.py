@@ -126,10 +126,9 @@ def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
 
 def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
     """Return counts by label; all labels unknown to this version are summed as one."""
-    found: dict[tuple[str, ...], float] = {}
+    found = Counter[tuple[str, ...]]()
     for label, count in counts.items():
-        key = (label if label in known else OTHER,)
-        found[key] = found.get(key, 0) + count
+        found[label if label in known else OTHER,] += count
     return found
 
 
