@@ -53,8 +53,10 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a hook is told no answer, but where the transcript is into which the host writes it."""
     waits: str = ""
     """What a person can set where a server starts slowly, for all servers."""
-    commands: Literal["markdown", "toml", "skill", ""] = ""
-    """The form of its slash commands. Codex has none of plugins, and gets skills."""
+    commands: dict[str, str] = {}
+    """The files of a slash command, by path. Codex has none of plugins, and gets skills."""
+    said: str = ""
+    """The words after a slash command, as its files name them."""
     traces: Words = ()
     install: tuple[Words, ...] = ()
     remove: tuple[Words, ...] = ()

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from memtape import __version__
-from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.hosts import HOSTS, Host
 
 PLUGIN = "memtape"
 MARKETPLACE = "memtape-local"
@@ -35,11 +35,11 @@ _SERVER_GUARD = '[ -x "$0" ] || exit 0; exec "$0" "$@"'
 
 
 class Slash(msgspec.Struct, frozen=True):
-    """A slash command: help, argument, tool, and the instruction, with the user's words for `{said}`."""
+    """A slash command: help, argument, tools allowed without a question, and the instruction."""
 
     about: str
     argument: str
-    tool: str
+    allowed: str
     text: str
 
 
@@ -74,7 +74,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     inside = {
         f"skills/{PLUGIN}/SKILL.md": SKILL,
         "hooks/hooks.json": _json({"hooks": hooks}),
-        **{path: data for name in SLASH_COMMANDS for path, data in _command(name, about.commands).items()},
+        **_commands(about),
     }
     if about.form == "extension":
         return inside | {f"{host}-extension.json": _json(told | servers)}
@@ -122,35 +122,16 @@ def script_hook(script: bytes) -> str:
     return ""
 
 
-def _command(name: str, form: str) -> dict[str, bytes]:
-    """Return the files of a slash command, which only a person calls: no model is told of it."""
-    slash = SLASH_COMMANDS[name]
-    if form == "toml":
-        prompt = slash.text.format(said="{{args}}")
-        text = f"description = {json.dumps(slash.about)}\nprompt = {json.dumps(prompt)}\n"
-        return {f"commands/{PLUGIN}/{name}.toml": text.encode()}
-    if form == "skill":
-        front = _front(name=name, description=slash.about)
-        said = f"what the user wrote after `${PLUGIN}:{name}`"
-        policy = b"policy:\n  allow_implicit_invocation: false\n"
-        skill = f"{front}\n{slash.text.format(said=said)}\n".encode()
-        return {f"skills/{name}/SKILL.md": skill, f"skills/{name}/agents/openai.yaml": policy}
-    if form == "markdown":
-        tools = dict.fromkeys((slash.tool, *(("search_memories",) if name in ("why", "forget") else ())))
-        # A host asks its user before it hides anything.
-        allowed = [it for it in tools if it != "forget_memory"]
-        more: dict[str, Any] = {
-            "description": slash.about,
-            "argument-hint": f"[{slash.argument}]",
-            "allowed-tools": ", ".join(f"mcp__plugin_{PLUGIN}_{PLUGIN}__{it}" for it in allowed),
-            "disable-model-invocation": True,
-        }
-        return {f"commands/{name}.md": f"{_front(**more)}\n{slash.text.format(said='$ARGUMENTS')}\n".encode()}
-    return {}
-
-
-def _front(**values: Any) -> str:
-    return "\n".join(["---", *(f"{key}: {json.dumps(value)}" for key, value in values.items()), "---", ""])
+def _commands(host: Host) -> dict[str, bytes]:
+    """Return the files of the slash commands, which only a person calls: no model is told of them."""
+    files = {}
+    for name, slash in SLASH_COMMANDS.items():
+        text = slash.text.format(said=host.said.format(name=name))
+        fields = {"about": json.dumps(slash.about), "argument": json.dumps(f"[{slash.argument}]")}
+        fields |= {"allowed": json.dumps(slash.allowed), "prompt": json.dumps(text)}
+        for path, form in host.commands.items():
+            files[path.format(name=name)] = form.format(name=name, text=text, **fields).encode()
+    return files
 
 
 def _json(value: Any) -> bytes:
