@@ -179,6 +179,11 @@ def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
         ("log --from -1 --partition 3", "-1 is not in the range x>=0."),
         ("agents connect", "Missing argument '{claude|"),
         ("admin refold --fold no", "'no' is not one of 'on', 'off'."),
+        ("remember it", "Did you mean `memtape capture`?"),
+        ("delete it", "Did you mean `memtape forget` or `memtape erase`?"),
+        ("serch it", "Did you mean `memtape search`?"),
+        ("agents docter", "Did you mean `memtape agents doctor`?"),
+        ("xyzzy", "No such command 'xyzzy'."),
     ],
 )
 def test_wrong_usage_says_what_to_do(words: str, told: str) -> None:

@@ -20,7 +20,7 @@ from json_schemas import answers_of, portable_type
 from memtape import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
-from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
+from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, SYNONYMS, TITLES, TOOLS, VERBS
 from memtape.tools.verb import Asks, encoded, fields_of
 
 EVERYDAY = 24
@@ -110,6 +110,12 @@ def test_an_option_has_one_meaning_in_a_command() -> None:
                         name,
                         field.name,
                     )
+
+
+def test_a_synonym_means_a_command_and_nothing_irreversible_first() -> None:
+    for word, meant in SYNONYMS.items():
+        assert word not in COMMANDS and set(meant) <= COMMANDS.keys(), word
+        assert VERBS[COMMANDS[meant[0]][0]].effect != "erases", word
 
 
 def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:

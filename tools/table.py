@@ -25,18 +25,20 @@ class VerbNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `table.json`.
 
     `titles` has the commands under their titles, in the order in which help lists them. `groups` has the
-    groups of commands by their words, `tools` the tools of agents, each with its verb, and `files` the verbs
-    of each file, with the client's method, empty for none.
+    groups of commands by their words, `synonyms` the commands that other words may mean, `tools` the tools of
+    agents, each with its verb, and `files` the verbs of each file, with the client's method, empty for none.
     """
 
     titles: dict[str, tuple[str, ...]]
     groups: dict[str, CommandGroup]
+    synonyms: dict[str, tuple[str, ...]]
     tools: dict[str, str]
     files: dict[str, dict[str, str]]
 
 
 _NAMES = msgspec.json.decode(Path(__file__).with_name("table.json").read_bytes(), type=VerbNames)
 TITLES, GROUPS, TOOLS, INDEX = _NAMES.titles, _NAMES.groups, _NAMES.tools, _NAMES.files
+SYNONYMS = _NAMES.synonyms
 _FILE_OF = {name: file for file, verbs in INDEX.items() for name in verbs}
 METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.items() if method}
 """The verbs by the client's method."""

@@ -30,7 +30,7 @@ from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
-from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
+from memtape.tools.table import COMMANDS, GROUPS, SYNONYMS, TITLES, VERBS
 from memtape.tools.verb import Failure, Help, Verb, VerbField, document, fields_of
 
 LONGEST_CHARS = 200
@@ -146,6 +146,19 @@ class Commands(click.Group):
         if default and (not args or (args[0] not in self.names and args[0] not in ctx.help_option_names)):
             args = [default, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command of the first word; name the commands that an unknown word may mean."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            alike = (f"{self.words} {it}".strip() for it in get_close_matches(args[0], self.names, 2))
+            meant = (() if self.words else SYNONYMS.get(args[0].lower(), ())) or alike
+            if not (named := " or ".join(f"`memtape {it}`" for it in meant)):
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {named}?", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their titles, each with its whole first sentence."""
