@@ -24,7 +24,7 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill
 
 
 def steps_of(printed: str) -> list[list[str]]:
-    """Return the steps that the demo has printed, each as lines: what it does, what is typed, what it says."""
+    """Return the steps that the demo has printed: each its title, the command, and what that says."""
     steps: list[list[str]] = []
     for line in printed.splitlines():
         if line[:1].isdigit() and line[1:3] == ". ":
