@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text.instructions import heard_in, may_instruct, sets_standing
-from memtape.state.text.lexicon import cues, word_list
+from memtape.state.text.lexicon import cues, word_list, word_pairs
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.own_words import is_own
@@ -44,6 +44,8 @@ _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|�
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _DAYS = {"tomorrow": 1, "yesterday": -1, "last night": -1}
+_TYPED_FORMS = {typed.replace("_", " "): form for typed, form in word_pairs("typed forms").items()}
+_TYPED = re.compile(rf"\b(?:{'|'.join(_TYPED_FORMS)})\b", re.IGNORECASE)
 _DAYS |= {"day after tomorrow": 2, "day before yesterday": -2}
 
 
@@ -140,13 +142,15 @@ def _statement(
     if len(_WORD.findall(said)) < LEAST_WORDS:
         return None
     start, label = sentence.start, _label(said, words, of_agent)
+    if label is None and not of_agent and (tidy := tidied(said)) != said:
+        label = _label(tidy, words_in(tidy), of_agent)
     if label is None:
         return None
     if label == "remember":
         match = _CUES.remember.search(said)
         start += match.start("said") if match is not None else 0
     stated = text[start : sentence.end]
-    begins_so = _CUES.leans.search(stated) is not None
+    begins_so = _CUES.leans.search(tidied(stated)) is not None
     if begins_so or (_CUES.leans_on.search(stated) and not heard_in(read(said)).orders):
         # The noun of "it" is in the sentence before, or nowhere to be found.
         if (
@@ -175,6 +179,13 @@ def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Stat
         return None
     found.pop()
     return Statement(dated(" ".join(text[start : made.end].split()), at), made.label, start, made.end)
+
+
+def tidied(said: str) -> str:
+    """Return a sentence as a careful person types it: without hesitating, with apostrophes and a capital."""
+    bare = _CUES.opener.sub("", said)
+    bare = _TYPED.sub(lambda found: _TYPED_FORMS[found[0].lower()].replace("_", " "), bare)
+    return bare[:1].upper() + bare[1:]
 
 
 def _label(said: str, words: Sequence[str], of_agent: bool) -> Label | None:
@@ -206,8 +217,8 @@ def _does(said: str, words: Sequence[str]) -> Label | None:
     if _CUES.task.search(said) and _is_task(said):
         return "task"
     is_of_thing = has_identifier(said) and not _CUES.did.search(said) and _CUES.states.search(said)
-    is_fact = (is_of_thing or _CUES.life.search(said)) and not _CUES.shown.search(said)
-    return "fact" if is_fact else None
+    tells = is_of_thing or _CUES.life.search(said) or _CUES.changes.search(said)
+    return "fact" if tells and not _CUES.shown.search(said) else None
 
 
 def _of_agent(said: str) -> Label | None:
