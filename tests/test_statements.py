@@ -14,6 +14,7 @@ from typing import Any
 import met
 import pytest
 from bench.statements import counts_of, labelled_turns
+from bench.typed import score
 from builders import START
 from click.testing import CliRunner
 from commanding import document
@@ -326,6 +327,12 @@ FINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
     "replaces": (lambda it: replaces(read(it["a"]), read(it["b"])), lambda it: True),
 }
 """What the rules find of each file, and whether that is right."""
+
+
+@pytest.mark.parametrize(("half", "least"), [("dev", 50), ("held out", 30)])
+def test_messages_are_understood_as_developers_type_them(half: str, least: int) -> None:
+    told = score(half)
+    assert told.right >= least and told.wrong <= 2, told
 
 
 @pytest.mark.parametrize("name", FINDS)
