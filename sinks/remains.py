@@ -287,6 +287,7 @@ def _lance(path: Path, search: _Search) -> Iterator[_Grain]:
                 numbers = batch.column(0).flatten().to_numpy(zero_copy_only=False)
                 rows = numbers.reshape(-1, column.type.list_size)
                 yield _Grain(f"column {name}", "", frozenset(), vectors=_recorded(rows))
+            continue
         for start in range(0, len(column), ROWS_AT_ONCE) if _may_tell(column, search) else ():
             values, place = column.slice(start, ROWS_AT_ONCE).to_pylist(), f"rows {start}…, column {name}"
             there = [value for value, is_gone in zip(values, gone[start:], strict=False) if not is_gone]

@@ -129,12 +129,13 @@ class Reader:
             due = True
         short = sum(ends) < INLINE_EVENTS
         if due and short and not self.small:
+            # Whoever holds the lock is projecting; the tail covers what is not there yet.
             if self._home.lock("projector").holder() is not None:
                 return
             try:
                 self.project()
             except Locked:
-                return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+                return
             due = False
         if not due:
             self._work_later()
