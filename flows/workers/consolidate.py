@@ -44,9 +44,8 @@ from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.captures import TRUST, normal_digest
+from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.tombstones import text_row_id
-from memtape.state.text.reading import read
 
 UNFINISHED = "unfinished"
 _THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
@@ -153,7 +152,7 @@ def passed(
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
     """Return whether no text that a conclusion would make again was forgotten."""
     texts = [it.text for it in conclusion.operations if it.survivor is None]
-    return not any(text_row_id(normal_digest(read(text))) in scope.tombstones.bans for text in texts)
+    return not any(text_row_id(text) in scope.tombstones.bans for text in texts)
 
 
 def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:

@@ -40,10 +40,12 @@ def write_whole(
     durable: bool = False,
     unfinished: Path | None = None,
     unless: Callable[[], bool] = lambda: False,
+    mode: int = 0o600,
 ) -> bool:
     """Write a file whole or not at all; `durable` also survives a power failure.
 
-    The file is readable by its owner alone. It is written beside its place, or as `unfinished`, and renamed.
+    The file is readable by its owner alone unless `mode` gives it other permissions. It is written beside its
+    place, or as `unfinished`, and renamed.
 
     `unless` is called right before the rename; if it returns True nothing is written. Returns whether the
     file was written.
@@ -54,6 +56,8 @@ def write_whole(
         if durable:
             file.flush()
             os.fsync(file.fileno())
+    if mode != 0o600:
+        temporary.chmod(mode)
     if unless():
         temporary.unlink()
         return False

@@ -20,7 +20,8 @@ import msgspec
 from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, Withdrawn
 from memtape.schemas.places import zone_path
 from memtape.schemas.rows import Change, Context
-from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
+from memtape.state.subjects.captures import Capture, HasCaptures, normal_digest, shown_changes
+from memtape.state.text.reading import read
 
 
 class Tombstones(msgspec.Struct, array_like=True):
@@ -51,14 +52,18 @@ def ends_ban(origin: Origin, source: str | None, at: int, since: int) -> bool:
     return origin in PEOPLE and at > since and zone_path(source, origin) is None
 
 
-def text_row_id(normal: bytes) -> str:
-    """Return the row id of a ban on a normalised text."""
-    return f"text:{normal.hex()}"
+def text_row_id(text: str) -> str:
+    """Return the row id of a ban on a text; equal for texts that are equal once normalised."""
+    return _normal_row_id(normal_digest(read(text)))
 
 
 def ban_of(capture: Capture) -> str:
     """Return the row id of a ban on a capture."""
-    return text_row_id(capture.normal) if capture.family else f"id:{capture.id}"
+    return _normal_row_id(capture.normal) if capture.family else f"id:{capture.id}"
+
+
+def _normal_row_id(normal: bytes) -> str:
+    return f"text:{normal.hex()}"
 
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:

@@ -14,23 +14,22 @@ from memtape.schemas import events
 from memtape.schemas.events import Event, may_write
 from memtape.schemas.ids import is_slug
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
-from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.captures import FAMILIES
 from memtape.state.subjects.tombstones import ends_ban, text_row_id
-from memtape.state.text.reading import read
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
     """Return the keys by which a tombstone hides a row: its id, its text, its memory, or a covered memory."""
     if isinstance(row, TurnRow):
         return [f"id:{row.id}"]
-    texts = [text_row_id(normal_digest(read(row.text)))] if row.kind in FAMILIES else []
+    texts = [text_row_id(row.text)] if row.kind in FAMILIES else []
     told = [f"{what}:{id}" for id in row.made_of for what in ("id", "memory")]
     return [f"id:{row.id}", *texts, f"memory:{row.id}", *told]
 
 
 def keys_of_wording(row: MemoryRow, wording: Wording) -> list[str]:
     """Return the keys by which a memory's further wording can be hidden, beside those of the memory."""
-    return [f"id:{wording.id}", text_row_id(normal_digest(read(wording.text))), f"memory:{row.id}"]
+    return [f"id:{wording.id}", text_row_id(wording.text), f"memory:{row.id}"]
 
 
 def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:
@@ -44,7 +43,7 @@ def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str |
     text: str | None = row.text
     if id != row.canonical:
         text = next((text_at(join.offset) for join in (*row.members, *row.echoes) if join.id == id), None)
-    texts = [text_row_id(normal_digest(read(text)))] if text is not None and row.kind in FAMILIES else []
+    texts = [text_row_id(text)] if text is not None and row.kind in FAMILIES else []
     return [f"id:{id}", *texts, f"memory:{row.id}"]
 
 
@@ -88,7 +87,7 @@ class Bans:
                         if kind == "page" and path is not None and is_slug(path) and not event.refs:
                             self.paths[path] = event.id
                         captured[event.id] = event
-                        texts = [text_row_id(normal_digest(read(text)))] if kind in FAMILIES else []
+                        texts = [text_row_id(text)] if kind in FAMILIES else []
                         self._own[event.id] = [f"id:{event.id}", *texts]
                         self._cover(event, event.body, texts)
                 case events.Edited(base=base, by=by, slug=slug):

@@ -16,6 +16,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -306,9 +307,7 @@ def _drop_empty(path: Path) -> None:
 def rewrite(path: Path, text: str) -> None:
     """Replace a person's file atomically, at its real path and with its permissions."""
     path = path.resolve()
-    mode = path.stat().st_mode
-    write_whole(path, text.encode())
-    path.chmod(mode)
+    write_whole(path, text.encode(), mode=stat.S_IMODE(path.stat().st_mode))
 
 
 def leave(home: Home) -> Leftovers:

@@ -20,7 +20,6 @@ from memtape.schemas.rows import by_weight as weight_of
 from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT
-from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.instructions import INSTRUCTION_TAGS
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.instructions import same_instruction
@@ -156,7 +155,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
     def how(it: Proposal) -> Answered:
         if same_instruction(read(it.text)) in held:
             return "accepted"
-        rows = (f"id:{it.id}", text_row_id(normal_digest(read(it.text))))
+        rows = (f"id:{it.id}", text_row_id(it.text))
         is_banned = any(found.opened.row(TombstoneRow, row) is not None for row in rows)
         is_known = bool(found.opened.called(it.id)) or it.id in captured
         return "declined" if banned.get(it.id, is_banned or is_known) else "waits"

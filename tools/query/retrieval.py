@@ -36,9 +36,8 @@ from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.ranker import Corpus
-from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.captures import FAMILIES
 from memtape.state.subjects.tombstones import text_row_id
-from memtape.state.text.reading import read
 from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.found import (
@@ -374,7 +373,7 @@ def _is_banned(opened: OpenIndex, event: Event) -> bool:
     """Return whether the views say that a capture is forgotten, by its id or by its text."""
     body, keys = event.body, [f"id:{event.id}"]
     assert isinstance(body, Captured)
-    keys += [text_row_id(normal_digest(read(body.text)))] if body.kind in FAMILIES else []
+    keys += [text_row_id(body.text)] if body.kind in FAMILIES else []
     return any(opened.row(TombstoneRow, key) is not None for key in keys)
 
 
