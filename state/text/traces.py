@@ -15,8 +15,8 @@ HEAD_CHARS = 200
 """A longer line is also searched for by its beginning, since a display may cut it."""
 LEAST_WORD_BYTES = 6
 """Shorter words are in any file by chance."""
-FEW_MARKS = 100
-"""Up to this many words, each is first searched for in the text, which is quicker than tokenizing it."""
+FEW_SOUGHT = 50
+"""Up to this many texts and words, their words are first searched for, which is quicker than tokenizing."""
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -52,13 +52,17 @@ class Traces:
                 self._starting.setdefault(sought[:_FIRST], []).append((number, sought))
         self._firsts = frozenset(start[0] for start in self._starting)
         self._lengths = tuple(dict.fromkeys(map(len, self._starting)))
-        marks = dict.fromkeys((*(start[0] for start in (*self._starting, *self._whole) if start), *words))
-        self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
+        self._sought = list(dict.fromkeys(map(tokens, self.texts)))
+        self._marks = words
+        if len(self._sought) + len(words) > FEW_SOUGHT:
+            self._sought = [()]
 
     def may_be_in(self, text: str) -> bool:
         """Return whether anything may be found in a text, or in a string of a text in JSON."""
         folded = text.casefold()
-        return any(mark in folded for mark in self._marks)
+        return any(word in folded for word in self._marks) or any(
+            all(word in folded for word in sought) for sought in self._sought
+        )
 
     def find(self, text: str) -> TextTraces:
         """Return the texts and words found in a text, each once."""
