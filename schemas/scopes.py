@@ -35,11 +35,6 @@ def scopes_read(scope: str) -> tuple[str, ...]:
     return (scope,) if scope == GLOBAL else (scope, GLOBAL)
 
 
-def project_name(scope: str) -> str | None:
-    """Return the name of a project's scope, None for `global`."""
-    return scope.removeprefix(PROJECT_PREFIX) if scope.startswith(PROJECT_PREFIX) else None
-
-
 def slug(name: str) -> str:
     """Return the part of a scope that is for people: at most 60 of `[a-z0-9-]`, never empty."""
     return _NOT_A_NAME.sub("-", name.lower()).strip("-")[:60].strip("-") or "project"

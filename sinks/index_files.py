@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.sinks.home.folders import private, unfinished_beside
-from memtape.state.index.segments import SEGMENT_TYPES, Segment
-from memtape.state.index.vectors import VECTOR_TYPES, VectorSegment
+from memtape.state.index.segments import Segment, array_types
+from memtape.state.index.vectors import VectorSegment
 
 SegmentT = TypeVar("SegmentT", Segment, VectorSegment)
 
@@ -36,7 +36,7 @@ instead.
 
 _NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i2": "I16", "<i8": "I64"}
 _PAD = 8
-_TYPES_OF = {Segment: SEGMENT_TYPES, VectorSegment: VECTOR_TYPES}
+_TYPES_OF = {kind: array_types(kind) for kind in (Segment, VectorSegment)}
 
 
 class ManifestSegment(msgspec.Struct, frozen=True):

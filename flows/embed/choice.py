@@ -50,9 +50,9 @@ def choose_embedder(
     if decided.kind == "http":
         return ChosenEmbedder(http, decided)
     if decided.kind == "local":
-        from memtape.flows.embed.local import LocalEmbedder, loads_at_once
+        from memtape.flows.embed.local import LocalEmbedder, is_minilm_size, model_folder
 
-        if not loads_slow and not loads_at_once(options):
+        if not loads_slow and not is_minilm_size(model_folder(options)):
             told = f"The model {options.model} takes seconds to load"
             raise EmbedderUnavailable(f"{told}; a connected agent's server and the page use it.")
         return ChosenEmbedder(LocalEmbedder(options), decided)

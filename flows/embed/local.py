@@ -120,7 +120,7 @@ def model_folder(options: EmbedderOptions) -> Path:
         named = target.is_named_minilm(options.model)
         folder = (target.packaged_minilm() if named else None) or _from_hub(options)
     _check_no_code(folder)
-    if not _is_minilm_size(folder) and importlib.util.find_spec("sentence_transformers") is None:
+    if not is_minilm_size(folder) and importlib.util.find_spec("sentence_transformers") is None:
         raise MemtapeError("The library sentence-transformers is not installed.", _DENSE)
     return folder
 
@@ -168,13 +168,8 @@ def _check_no_code(folder: Path) -> None:
         raise MemtapeError(told, "Name one that has model.safetensors.")
 
 
-def loads_at_once(options: EmbedderOptions) -> bool:
-    """Return whether a model loads in a fraction of a second: MiniLM. Raises as `model_folder`."""
-    return _is_minilm_size(model_folder(options))
-
-
-def _is_minilm_size(folder: Path) -> bool:
-    """Return whether the weights in a folder have the size of MiniLM's, without reading them."""
+def is_minilm_size(folder: Path) -> bool:
+    """Return whether weights have the size of MiniLM's, which loads in a fraction of a second."""
     weights = folder / "model.safetensors"
     return weights.is_file() and weights.stat().st_size == SIZE_BYTES
 

@@ -65,9 +65,15 @@ class MiniLm:
     def _forward(self, ids: NDArray[np.int64]) -> Floats:
         texts, length = ids.shape
         x = (self._words[ids] + self._places[:length]).reshape(texts * length, DIMENSIONS)
-        x = _norm(self._weights, "embeddings.LayerNorm", x)
-        for number in range(LAYERS):
-            x = _layer(self._weights, f"encoder.layer.{number}", x, texts)
+        weights = self._weights
+        x = _norm(weights, "embeddings.LayerNorm", x)
+        for layer in (f"encoder.layer.{number}" for number in range(LAYERS)):
+            attended = _attend(weights, f"{layer}.attention.self", x, texts)
+            attended = _linear(weights, f"{layer}.attention.output.dense", attended)
+            x = _norm(weights, f"{layer}.attention.output.LayerNorm", attended + x)
+            wide = _gelu(_linear(weights, f"{layer}.intermediate.dense", x))
+            narrow = _linear(weights, f"{layer}.output.dense", wide)
+            x = _norm(weights, f"{layer}.output.LayerNorm", narrow + x)
         mean: Floats = x.reshape(texts, length, DIMENSIONS).mean(axis=1)
         mean /= np.linalg.norm(mean, axis=1, keepdims=True)
         return mean
@@ -86,15 +92,6 @@ def map_weights(path: Path) -> Weights:
             array = np.frombuffer(mapped, np.float32, (end - start) // 4, begin + start)
             weights[name] = array.reshape(tensor["shape"])
     return weights
-
-
-def _layer(weights: Weights, name: str, x: Floats, texts: int) -> Floats:
-    """Return the output of a layer of the encoder for word pieces, shape (texts * pieces, dimensions)."""
-    attended = _attend(weights, f"{name}.attention.self", x, texts)
-    attended = _linear(weights, f"{name}.attention.output.dense", attended)
-    x = _norm(weights, f"{name}.attention.output.LayerNorm", attended + x)
-    wide = _gelu(_linear(weights, f"{name}.intermediate.dense", x))
-    return _norm(weights, f"{name}.output.LayerNorm", _linear(weights, f"{name}.output.dense", wide) + x)
 
 
 def _attend(weights: Weights, name: str, x: Floats, texts: int) -> Floats:

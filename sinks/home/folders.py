@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.patterns import lazy
-from memtape.schemas.scopes import project_name
+from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 
 HOME_VARIABLE = "MEMTAPE_HOME"
 POLL_S = 0.02
@@ -323,8 +323,8 @@ class Home:
 
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
-        name = project_name(scope)
-        return self.vault / "global" if name is None else self.vault / "projects" / name
+        name = scope.removeprefix(PROJECT_PREFIX)
+        return self.vault / GLOBAL if scope == GLOBAL else self.vault / "projects" / name
 
     def current(self) -> Build:
         """Return the served build, named by the link `current`; the first build without a link."""

@@ -178,17 +178,13 @@ def _is_mark(tokens: list[str], index: int) -> bool:
     after = tokens[index + 1 : index + 2]
     if token == "," and after not in (["and"], ["or"]):
         named = any(word[:1].isupper() and word[1:].islower() for word in (before, *after))
-        listed = _is_listed(tokens, index)
+        # The comma before the last but one item of a list separates two items.
+        behind = tokens[index + 2 : index + 4]
+        listed = behind[:1] in (["and"], ["or"]) or behind in ([",", "and"], [",", "or"])
         return not (named or listed) and before not in _SAID_ALONE and index + 2 != len(tokens)
     if token == "-":
         return not (before[:1].isdigit() or (after != [] and after[0][:1].isdigit()))
     return True
-
-
-def _is_listed(tokens: list[str], index: int) -> bool:
-    """Return whether a comma stands before the last but one item of a list, where it separates two items."""
-    behind = tokens[index + 2 : index + 4]
-    return bool(behind) and (behind[0] in ("and", "or") or behind in ([",", "and"], [",", "or"]))
 
 
 def _is_article(tokens: list[str], index: int) -> bool:

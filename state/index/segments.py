@@ -161,10 +161,15 @@ COLUMNS = (
 )
 """The columns that say something of each document by themselves."""
 _ROW = ("generations", "offsets", "tables")
-SEGMENT_TYPES: dict[str, str] = {
-    name: hint.__metadata__[0] for name, hint in get_type_hints(Segment, include_extras=True).items()
-}
-"""The numpy types of the arrays of a segment."""
+
+
+def array_types(kind: type) -> dict[str, str]:
+    """Return the numpy types of the arrays of a kind of segment."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
+SEGMENT_TYPES = array_types(Segment)
 
 
 class IndexDocument(NamedTuple):

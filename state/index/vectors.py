@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,6 @@ class VectorSegment(NamedTuple):
     def by_key(self) -> Array:
         """The row of each key."""
         return np.arange(len(self.keys))
-
-
-VECTOR_TYPES: dict[str, str] = {
-    name: hint.__metadata__[0] for name, hint in get_type_hints(VectorSegment, include_extras=True).items()
-}
-"""The numpy types of the arrays of a segment."""
 
 
 def vector_segment_of(rows: Sequence[tuple[int, int, int, bytes]], dimensions: int) -> VectorSegment:

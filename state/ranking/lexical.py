@@ -5,7 +5,7 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -103,9 +103,16 @@ class Scorer:
         held = np.bincount(number, minlength=texts.size) > 0
         self._session_mean = float(self._session_lengths.sum() / held.sum()) if held.any() else 0.0
 
-    def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
-        """Return the score of every text for terms, each with its weight."""
-        return self._added(wanted, self._worths, self._worth_of)
+    def score(self, wanted: Iterable[tuple[str, float]], *, in_sessions: bool = False) -> Floats:
+        """Return every text's score for weighted terms, or every session's, by its number."""
+        worths, make = self._worths, self._worth_of
+        if in_sessions:
+            worths, make = self._session_worths, self._worth_in_sessions
+        scores = np.zeros(self._texts.size)
+        for term, weight in wanted:
+            rows, values, _ = worths.of(term, make)
+            scores[rows] += weight * values
+        return scores
 
     def holds(self, terms: Sequence[str], places: Ints) -> Array:
         """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
@@ -130,19 +137,6 @@ class Scorer:
         here = held[:, np.searchsorted(near, places)]
         holds: Array = np.minimum(1, self._saturated(places, here))
         return holds
-
-    def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
-        """Return the score of every session, by the numbers that `TextSessions` gives them."""
-        return self._added(wanted, self._session_worths, self._worth_in_sessions)
-
-    def _added(
-        self, wanted: Iterable[tuple[str, float]], worths: TermCache, make: Callable[[str], TermRows]
-    ) -> Floats:
-        scores = np.zeros(self._texts.size)
-        for term, weight in wanted:
-            rows, values, _ = worths.of(term, make)
-            scores[rows] += weight * values
-        return scores
 
     def _worth_in_sessions(self, term: str) -> TermRows:
         """Return the scores of a term in the sessions that have it."""
@@ -223,7 +217,7 @@ class ScopeWords:
                 on_day = is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown
                 texts[on_day] += self._texts.idf(term)
         best = float(texts.max(initial=0))
-        sessions = self._scorer.score_sessions(known)
+        sessions = self._scorer.score(known, in_sessions=True)
         # A word is looked for in all languages of the scope, and asked for in one.
         most = min(sum(map(self._texts.idf, dict.fromkeys(each))) for each in its.readings) * (self._k1 + 1)
         return Worded(

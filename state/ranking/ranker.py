@@ -6,7 +6,7 @@ change a score. Scores are answers and never state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from types import MappingProxyType
 from typing import NamedTuple
@@ -166,13 +166,15 @@ class Corpus:
         found: dict[Lane, _LaneResult] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
-            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS).over(words.best[0])
+            its = self._first(places, words.texts[places], rules.SPARSE_HITS)
+            found["sparse"] = its._replace(scores=its.scores / words.best[0])
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = Similar(self._meaning, query_vector, among)
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return _no_ranking(found, words.strength)
+            counts, none, scale = dict.fromkeys(found, 0), np.zeros(0), Scale(0, 1, words.strength)
+            return Ranking(counts, places, none, none, [].__getitem__, _no_parts, scale)
         now = self.texts.latest if now is None else now
         found |= self._moved(places, now, lanes)
         parts, scale = self._summed(query, words, similar, places, found)
@@ -428,17 +430,6 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
-
-    def over(self, most: float) -> _LaneResult:
-        """Return the same with each score as a share of `most`."""
-        return self._replace(scores=self.scores / most)
-
-
-def _no_ranking(lanes: Iterable[Lane], strength: float) -> Ranking:
-    """Return the ranking of no text by some lanes."""
-    none = np.zeros(0)
-    counts, places, scale = dict.fromkeys(lanes, 0), none.astype(np.int64), Scale(0, 1, strength)
-    return Ranking(counts, places, none, none, [].__getitem__, _no_parts, scale)
 
 
 def _no_parts(place: int) -> dict[str, float]:

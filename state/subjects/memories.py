@@ -90,10 +90,6 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
         """Return the memories of births; a birth without a memory is left out."""
         return [memory for birth in births if (memory := self.by_birth.get(birth)) is not None]
 
-    def name_of(self, birth: int) -> int:
-        """Return the seq of a memory's name."""
-        return self.by_birth[birth].name
-
     def living(self) -> Iterator[Memory]:
         """Yield the memories with a visible capture, in the order of their births."""
         return (memory for memory in self.by_birth.values() if memory.lives)
@@ -327,9 +323,9 @@ def _judge(state: Memories, capture: Capture, context: Context[HasMemories], bar
     if family is None or capture.made or settings.fold_cosine_hundredths < 0:
         return NEW
     same = state.births_of_normal.get((family, capture.normal), ())
-    allowed = [birth for birth in same if birth not in barred]
-    if allowed:
-        return Verdict("same", min(allowed, key=state.name_of), SIMILARITY_ONE)
+    named = {state.by_birth[birth].name: birth for birth in same if birth not in barred}
+    if named:
+        return Verdict("same", named[min(named)], SIMILARITY_ONE)
     if family in REPLACING:
         return NEW
     return WAITING if settings.embedder != FLOOR else _judge_alike(state, capture, b"", context, barred)

@@ -90,13 +90,8 @@ def parts(text: str) -> list[str]:
 
 def telling_words(text: str) -> list[str]:
     """Return the words of a text that are in no file by chance, each once."""
-    long = (word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES)
+    long = (word for word in dict.fromkeys(tokens(text)) if len(word.encode()) >= LEAST_WORD_BYTES)
     return [word for word in long if not _HEX.match(word)]
-
-
-def all_words(text: str) -> dict[str, None]:
-    """Return every word of a text, case-folded, each once."""
-    return dict.fromkeys(tokens(text))
 
 
 def is_searched(text: str) -> bool:

@@ -82,7 +82,8 @@ def standing(scope: Scope) -> UnitCounts:
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
     copied = msgspec.msgpack.encode(scope.lifecycle)
-    tried, context = msgspec.msgpack.decode(copied, type=lifecycle.Lifecycle), _context(scope, settings, at)
+    tried = msgspec.msgpack.decode(copied, type=lifecycle.Lifecycle)
+    context = Context(scope.name, scope.seq, scope.changed, at, at, settings, Counters(), scope)
     if settings.lifecycle:
         lifecycle.age_project(tried, context)
     moves = lifecycle.moves(tried, context) if settings.lifecycle else []
@@ -106,10 +107,6 @@ def to_be_archived(scope: Scope) -> int:
     """Return how many units that are shown would be archived with the project, if it was finished now."""
     units = (unit for unit in lifecycle.units_of(scope) if unit not in scope.lifecycle.archived)
     return sum(bool(lifecycle.living_of(scope, unit)) for unit in units)
-
-
-def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
-    return Context(scope.name, scope.seq, scope.changed, at, at, settings, Counters(), scope)
 
 
 def _apart(scope: Scope, unit: int) -> str | None:

@@ -97,7 +97,7 @@ def current_row(scope: Scope, family: str, names: list[frozenset[str]]) -> Memor
     birth = scope.validity.current.get(family)
     if birth is None or is_archived(scope, birth):
         return None
-    row = memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
+    row = memory_row(scope, scope.captures.by_seq[scope.memories.by_birth[birth].name].id)
     return None if row is None or is_left_out(read(row.text), names) else row
 
 
