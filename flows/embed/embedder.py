@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.embedding import embedder_key
 from memtape.schemas.errors import MemtapeError, NotEmbedded
-from memtape.state.text.normal import content_key
-from memtape.state.vectors.recorded import DIMENSIONS, floor_sums, vector_fault
+from memtape.state.vectors.recorded import DIMENSIONS, floor_vector, vector_fault
 
 HARMLESS = "hello"
 """A text with a vector by every embedder. If it gets none, no text is the cause."""
@@ -100,7 +99,7 @@ def the_vector(embedding: Embedding) -> NDArray[np.float32]:
 class FloorEmbedder(Embedder):
     """The lexical floor: vectors of hashed terms, 384 dimensions, at once and equal on every machine.
 
-    The components are whole numbers, so that `quantised` gives exactly the values of `floor_vector`.
+    The components are whole numbers, so that `quantised` gives exactly these.
     """
 
     name = "floor"
@@ -109,10 +108,4 @@ class FloorEmbedder(Embedder):
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """See `Embedder.embed_each`. A text whose terms cancel out has no vector."""
-        return sound_of(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
-
-    def _vector(self, text: str) -> NDArray[np.float32]:
-        vector = np.zeros(DIMENSIONS, dtype=np.float32)
-        for dim, total in floor_sums(content_key(text)).items():
-            vector[dim] = total
-        return vector
+        return sound_of(texts, lambda own: [checked(floor_vector(it), DIMENSIONS) for it in own])

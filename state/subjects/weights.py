@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
-from hashlib import blake2b
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.times import DAY_US
 
 ONE = 1_000_000_000
@@ -78,4 +78,4 @@ def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, o
 
 def other_row_id(id: str) -> str:
     """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
-    return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
+    return f"other:{digest_of(id.encode())}"

@@ -95,14 +95,10 @@ def _strong_words(text: str, among: Sequence[str]) -> list[str]:
         lowered = chunk.lower()
         if any(word in lowered for word in among):
             core = chunk.strip(_EDGES)
-            if core and _is_strong(core, opens):
+            has_sign = any(map(str.isupper, core[1:])) or any(it in core[1:-1] for it in "_/\\@=.")
+            is_name = core[:1].isupper() and len(core) > 2 and not opens
+            if has_sign or is_name or (len(core) > 1 and any(map(str.isdigit, core))):
                 inside = words(core)
                 found += [word for word in among if word in inside]
         opens = bool(_SENTENCE_END.search(chunk))
     return found
-
-
-def _is_strong(core: str, opens: bool) -> bool:
-    has_sign = any(map(str.isupper, core[1:])) or any(mark in core[1:-1] for mark in "_/\\@=.")
-    is_name = core[0].isupper() and len(core) > 2 and not opens
-    return has_sign or is_name or (len(core) > 1 and any(map(str.isdigit, core)))

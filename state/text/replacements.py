@@ -64,7 +64,7 @@ def replaces(one: Reading, other: Reading) -> Replacement | None:
 
     Placeholders of secrets are no values: their digits depend on the key of a home.
     """
-    if not can_replace(look_of(one), look_of(other)):
+    if not can_replace(look_of(one.text), look_of(other.text)):
         return None
     older, newer = without_digits(one.text), without_digits(other.text)
     if _CUES.code.search(older) or _CUES.code.search(newer) or _CUES.of_several.search(older):
@@ -106,14 +106,10 @@ class Look(NamedTuple):
     ends: bool
 
 
-def look_of(reading: Reading) -> Look:
-    """Return the look of a text."""
-    return _look_of(reading.text)
-
-
 # A text is compared with up to thirty others, long after its reading has left the cache.
 @lru_cache(maxsize=32_768)
-def _look_of(text: str) -> Look:
+def look_of(text: str) -> Look:
+    """Return the look of a text."""
     text = without_digits(text)
     is_serial, text = _SERIAL.match(text) is not None, without_serial(text)
     clauses, words = clauses_of(read(text)).clauses, _words(text)

@@ -6,13 +6,13 @@ exact in integers. Which texts have a vector is decided elsewhere.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
 from math import isqrt
 from typing import TYPE_CHECKING
 
 from memtape.schemas.events import MAX_DIMENSIONS
+from memtape.state.text.normal import content_key
 
 if TYPE_CHECKING:  # Whoever folds by words alone has no time for numpy.
     import numpy as np
@@ -104,13 +104,14 @@ def similarity(dot: int, square_a: int, square_b: int) -> int:
 # --- The floor ---
 
 
-def floor_sums(tokens: tuple[str, ...]) -> Counter[int]:
-    """Return the sum of signs at each dimension that a token has; some may be 0."""
-    sums: Counter[int] = Counter()
-    for token in tokens:
-        dim, sign = _place(token)
-        sums[dim] += sign
-    return sums
+def floor_vector(text: str) -> NDArray[np.float32]:
+    """Return the sum of a text's tokens' signs at each dimension, shape (384,); all may be 0."""
+    import numpy as np
+
+    vector = np.zeros(DIMENSIONS, dtype=np.float32)
+    for dim, sign in map(_place, content_key(text)):
+        vector[dim] += sign
+    return vector
 
 
 @lru_cache(maxsize=65_536)

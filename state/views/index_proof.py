@@ -6,10 +6,10 @@ Only content is compared: places, segments, order and addresses of rows are left
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 
 import numpy as np
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.rows import Guarded, LivingRow, TableName, VectorRow
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.index.entries import number_of, usual_language
@@ -54,14 +54,15 @@ def vectors_content(
     for segment, alive in segments:
         for row in np.flatnonzero(alive & (segment.squares > 0)).tolist():
             key, data = int(segment.keys[row]), segment.vectors[row].tobytes()
-            yield ("vectors", f"{key:016x}:{embedder}"), _vector_digest(data)
+            yield ("vectors", f"{key:016x}:{embedder}"), digest_of(data)
 
 
 def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the expected `content` of an index of rows."""
     for _, row in rows:
         if isinstance(row, VectorRow):
-            yield ("vectors", f"{indexed.vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
+            name = f"{indexed.vector_key(row):016x}:{row.embedder}"
+            yield ("vectors", name), digest_of(row.vector)
     known = (*indexed.FOUND, *indexed.KEPT)
     kept = [(Guarded(table, row, 0, 0), 0) for table, row in rows if table in known]
     usual = usual_language(indexed.languages_of_rows(guarded.row for guarded, _ in kept))
@@ -108,7 +109,3 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
         number, name = row - segment.head_of(row), f"{int(keys[row]):016x}"
         name = f"{name} in wording {number}" if number else name
         yield (indexed.TABLE_NAMES[table], name), digest([plain])
-
-
-def _vector_digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
