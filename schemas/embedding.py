@@ -15,11 +15,6 @@ FLOOR = "floor"
 """The key of the lexical floor, whose vectors are computed from the text alone and never recorded."""
 
 
-def embedder_key(name: str, revision: str, dimensions: int) -> str:
-    """Return the key of an embedder: vectors are comparable only under equal keys."""
-    return f"{name}@{revision}/{dimensions}"
-
-
 def dimensions_of(key: str) -> int:
     """Return the dimensions in an embedder's key, 0 for any other text."""
     digits = key.rpartition("/")[2]

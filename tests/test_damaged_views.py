@@ -19,7 +19,6 @@ from commanding import call as command
 from commanding import document
 from soaked import soaked
 
-from memtape.schemas.embedding import embedder_key
 from memtape.schemas.events import Embedded, make_embedded
 from memtape.sinks.home.folders import Home
 from memtape.sinks.index_files import MANIFEST
@@ -31,7 +30,7 @@ from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
 A = "project:a"
-KEY = embedder_key("test", "1", 4)
+KEY = "test@1/4"
 TABLES = ("memories", "turns", "tombstones", "uses", "edges", "vectors-*")
 FILES = ("_versions/*.manifest", "data/*.lance", "_transactions/*.txn")
 BESIDE = (WATERMARK, f"{INDEX}/*/{MANIFEST}", f"{INDEX}/*/[0-9]*")

@@ -29,7 +29,7 @@ from soaked import soaked
 from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
 
-from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
+from memtape.flows.embed.embedder import Embedding, FloorEmbedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.workers import embed
 from memtape.flows.workers.embed import EmbedQueue
@@ -52,7 +52,7 @@ from memtape.tools.doors.cli import main
 from memtape.tools.keep import embedding as keeping
 from memtape.tools.keep.embedding import roll_back, set_next
 
-KEY = key_of(FloorEmbedder())
+KEY = FloorEmbedder().key
 A, B = "project:a", "project:b"
 
 

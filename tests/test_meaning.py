@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from test_warm import Ready, warm
 
-from memtape.flows.embed.embedder import FloorEmbedder, key_of
+from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.flows.embed.target import first_embedder, packaged_minilm
 from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
 from memtape.sinks.home.folders import Home
@@ -77,7 +77,7 @@ ONES = np.ones(384, np.int16)
 
 def test_a_server_gives_others_the_vectors_of_questions(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FloorEmbedder()
-    key = key_of(embedder)
+    key = embedder.key
     opened: list[str] = []
 
     def open_one(home: Home, key: str, loads_slow: bool) -> FloorEmbedder:

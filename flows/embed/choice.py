@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause, key_of
+from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause
 from memtape.flows.embed.target import NAMES
 from memtape.flows.endpoint import target_of
 from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved
@@ -27,7 +27,7 @@ class ChosenEmbedder(NamedTuple):
         """The key under which the embedder's vectors are recorded; empty while it is degraded."""
         if self.resolved.kind == FLOOR:
             return FLOOR
-        return "" if self.embedder is None else key_of(self.embedder)
+        return "" if self.embedder is None else self.embedder.key
 
 
 def choose_embedder(

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.embedding import embedder_key
 from memtape.schemas.errors import MemtapeError, NotEmbedded
 from memtape.state.vectors.recorded import DIMENSIONS, floor_vector, vector_fault
 
@@ -40,6 +39,11 @@ class Embedder:
     revision: str
     dimensions: int
 
+    @property
+    def key(self) -> str:
+        """The key under which its vectors are recorded."""
+        return f"{self.name}@{self.revision}/{self.dimensions}"
+
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """Yield, in the order given, the vector of each text or why it alone has none.
 
@@ -51,11 +55,6 @@ class Embedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return a question's vector. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
         return the_vector(*self.embed_each([text]))
-
-
-def key_of(embedder: Embedder) -> str:
-    """Return the key under which an embedder's vectors are recorded."""
-    return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
