@@ -632,8 +632,7 @@ class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
 class Counters(msgspec.Struct):
     """The counts of a partition, for `status`; never part of a state hash."""
 
-    events: int = 0
-    """Counted events of scopes, erased ones included."""
+    events: int = 0  # Counted events of scopes, erased ones included.
     duplicates: int = 0
     divergent: int = 0
     """Second events of an id with other content than the first; they change nothing."""
@@ -642,16 +641,11 @@ class Counters(msgspec.Struct):
     dead_letters: int = 0
     latest_dead_letters: list[DeadLetter] = []
     """Of the slots that could not be read the last `DEAD_LETTERS_KEPT`."""
-    redacted: int = 0
-    """Placeholders of secrets in all texts, queries and reasons."""
-    texts: int = 0
-    """Captured texts, which all get a vector under an embedder other than the floor."""
-    embedded: dict[str, int] = {}
-    """How many of them have one, by embedder."""
-    failed: dict[str, int] = {}
-    """How many of them have failed for good, by embedder."""
-    types: dict[str, int] = {}
-    """Events of scopes that counted, by type."""
+    redacted: int = 0  # Placeholders of secrets in all texts, queries and reasons.
+    texts: int = 0  # Captured texts, which all get a vector under an embedder other than the floor.
+    embedded: dict[str, int] = {}  # How many of them have one, by embedder.
+    failed: dict[str, int] = {}  # How many of them have failed for good, by embedder.
+    types: dict[str, int] = {}  # Events of scopes that counted, by type.
 
 
 class Context(msgspec.Struct, Generic[OthersT_co]):
@@ -734,8 +728,7 @@ class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     summaries: int = 0
     archived: int = 0
     purged: int = 0
-    is_purged: bool = False
-    """Whether all of it has left the views."""
+    is_purged: bool = False  # Whether all of it has left the views.
 
 
 def project_told(mark: LifeMark) -> str:
@@ -786,13 +779,11 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     sent: dict[str, int]
     counters: Counters
     erased: int = 0
-    embedder: str = FLOOR
-    """The key of the deciding embedder."""
+    embedder: str = FLOOR  # The key of the deciding embedder.
     embedder_next: str | None = None
     passes: dict[str, PassMark] = {}
     """The state of consolidation in each scope with any cluster to read."""
-    lives: dict[str, LifeMark] = {}
-    """The state of each scope that is inactive or has aged texts."""
+    lives: dict[str, LifeMark] = {}  # The state of each scope that is inactive or has aged texts.
     trail: str = ""
     """The digest of the log's last slots before `offset`, by `schemas.log.trail_of`; empty if not stored."""
 

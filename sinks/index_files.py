@@ -45,8 +45,7 @@ class ManifestSegment(msgspec.Struct, frozen=True):
     name: str
     rows: int
     bytes: int
-    embedder: str = ""
-    """The key of the embedder, in a segment of vectors."""
+    embedder: str = ""  # The key of the embedder, in a segment of vectors.
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,8 +40,7 @@ class Clock(Worker):
     clocks: Callable[[], Sequence[int | None]]
     jump_days: Callable[[], int]
     now_us: Callable[[], int]
-    hour: int = -1
-    """The last hour that is on the log."""
+    hour: int = -1  # The last hour that is on the log.
 
     def due(self) -> Iterator[list[Event]]:
         """Yield the ticks of this hour of all partitions that lack them."""

@@ -58,12 +58,10 @@ class EmbedQueue:
 
     def __init__(self, log: Log, key: str, marks: OffsetStore) -> None:
         self.key = key
-        self.tried = 0
-        """How many vectors and failures it has recorded."""
+        self.tried = 0  # How many vectors and failures it has recorded.
         self._log = log
         self._marks = marks
-        self.again = False
-        """Whether the given-up texts are tried once more."""
+        self.again = False  # Whether the given-up texts are tried once more.
         self._begin(marks.read(key) or [0] * log.partitions)
 
     def _begin(self, offsets: list[int]) -> None:

@@ -54,14 +54,10 @@ class Worker:
     Not for several threads at once, except `stopping`, which any thread may set.
     """
 
-    doing: ClassVar = "working"
-    """The word for people about work that goes on."""
-    poll_s: ClassVar = 1.0
-    """Time between two looks of a serving worker."""
-    failure: ClassVar = ""
-    """The message for people about an error of `catch_up`, before the error."""
-    spent: ClassVar = ""
-    """The message for people after a spent budget: what becomes of the rest."""
+    doing: ClassVar = "working"  # The word for people about work that goes on.
+    poll_s: ClassVar = 1.0  # Time between two looks of a serving worker.
+    failure: ClassVar = ""  # The message for people about an error of `catch_up`, before the error.
+    spent: ClassVar = ""  # The message for people after a spent budget: what becomes of the rest.
 
     log: Log
     on_note: OnNote
@@ -71,10 +67,8 @@ class Worker:
     """Amount of work done so far, in the worker's own unit, by default appended events."""
     refused: bool = False
     """Whether something was left undone until a person decides or mends something; an outage passes."""
-    unfinished: bool = False
-    """Whether the last pass ended before all was done."""
-    ends_at_s: float = inf
-    """The monotonic time after which the pass ends."""
+    unfinished: bool = False  # Whether the last pass ended before all was done.
+    ends_at_s: float = inf  # The monotonic time after which the pass ends.
     gives_way: Callable[[], bool] = lambda: False
     """Whether no pass may begin now, since many events wait for the views."""
     on_progress: OnProgress = lambda done, total: None

@@ -82,8 +82,7 @@ class EmbedderPlan(NamedTuple):
     then: bool = False
     begin: bool = False
     """Whether the log first needs a `configured` event with this embedder as the next."""
-    drift: Drift = ""
-    """Why not all is embedded though there is an embedder."""
+    drift: Drift = ""  # Why not all is embedded though there is an embedder.
 
 
 def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderPlan:
