@@ -46,7 +46,6 @@ TableName = Literal[
     "pages",
 ]  # fmt: skip
 
-
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 OthersT_co = TypeVar("OthersT_co", covariant=True)
 

@@ -44,7 +44,6 @@ _OFFER = (
 
 Encode = Callable[[list[str]], Any]
 
-
 LoadedModel = tuple[Encode, Encode, int]
 """Functions from questions and from documents to arrays, a row for each, and the number of dimensions."""
 

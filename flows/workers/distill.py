@@ -43,7 +43,6 @@ Now = Callable[[], int]
 Window = tuple[Event, ...]
 """A part of a session small enough to be read at once for facts."""
 
-
 Ask = Callable[[Window], list[Event] | None]
 """Asks a model about a window, and returns the captures to append, None to ask again later. Raises
 `MemtapeError` if the model cannot be reached.
@@ -218,9 +217,6 @@ class Distillation(Worker):
 def fact_id(window: Window, place: int) -> str:
     """Return the id of the `place`-th fact of an answer about a window."""
     return derived_id("captured", window[0].scope, "memtape", f"distilled:{window[0].id}:{place}")
-
-
-# --- Windows ---
 
 
 def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> list[Window]:

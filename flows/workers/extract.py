@@ -101,9 +101,6 @@ class Extraction(Worker):
         yield made
 
 
-# --- Corrections ---
-
-
 class _Resolved(NamedTuple):
     """A corrected text, its event, and the captured id of the memory; None without a memory."""
 

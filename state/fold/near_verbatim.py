@@ -200,8 +200,6 @@ def _is_article(tokens: list[str], index: int) -> bool:
     return after not in _AFTER_ARTICLE_LETTER and len(after) > 1 and before != "of"
 
 
-# --- Specifics ---
-
 _LIGHT = frozenset(("our", "that"))
 """English words without which a text names the same things."""
 

@@ -34,7 +34,6 @@ UNEQUAL_LENGTHS = 2.5
 LENT_TERMS = 40
 """Of a long text a neighbour gets no more than so many terms' worth."""
 
-
 BURST_US, BURST_FACTS = 60 * US_PER_S, 20
 """At least so many facts without a session, each within a minute of the one before, are a burst: a program
 has put a talk or a list on the log text by text. Few facts need not have anything to do with each other.

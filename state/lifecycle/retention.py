@@ -29,7 +29,6 @@ _KEYWORDS = re.compile(
     re.IGNORECASE,
 )
 
-
 _SHARES = (EXACT.divide(EXACT.ln(Decimal(1 + n)), EXACT.ln(Decimal(10))) for n in range(MOST_ACCESSES + 1))
 ACCESSES = tuple(rounded_share(ACCESS, share) for share in _SHARES)
 """What access counts, 0.30 ln(1 + n) / ln 10, by how often a text was used or said again."""

@@ -42,7 +42,6 @@ SITTING_US = HOUR_US
 LEAST_SHARED = 0.5
 """Values of one class are of one thing if the texts share more than half of the shorter one's other terms."""
 
-
 TELLING = frozenset(terms("port listens listening binds version runs running serves costs price"))
 """Terms that introduce a value and do not name its subject."""
 CODE = "code "
@@ -50,7 +49,6 @@ CODE = "code "
 LEAST_KIN, LEAST_STEM = 5, 3
 """Words are one family if the shorter begins the longer: from 5 letters, or from 3 with a listed ending."""
 ENDINGS = ("er", "or", "ment", "ing")
-
 
 Shares = Mapping[str, float]
 """The share of each term of a question."""

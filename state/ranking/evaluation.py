@@ -83,8 +83,6 @@ def _recalls(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int]) -> dict[st
     }
 
 
-# --- Plain rankings ---
-
 K1, B = 1.5, 0.75
 """What rank-bm25 sets by default."""
 RRF_K = 60

@@ -17,7 +17,6 @@ LEAST_HELD = 0.47
 LEAST_BESIDE = 0.25
 """Minimum share of each further text offered."""
 
-
 CandidateT = TypeVar("CandidateT", bound=Narrowed)
 Pick = Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]
 

@@ -34,7 +34,6 @@ REPLACING = ("goal", "plan")
 ENTRY_KINDS = ("turn", "journal")
 """Kinds of entries in the daily log."""
 
-
 Seen = dict[bytes, int]
 """Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content."""
 SEEN_BITS = 32

@@ -333,9 +333,6 @@ def _trim_used(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
     return _trim(state.pairs, state.of, pairs, lambda its: strongest((n, it.weight, it.at) for n, it in its))
 
 
-# --- Learned weights ---
-
-
 def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair], at: int) -> list[Pair]:
     """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
 

@@ -362,9 +362,6 @@ def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change
     return _project_rows(context)
 
 
-# --- The pass of a tick ---
-
-
 MOST_A_PASS = 500
 """Maximum moves of texts in one pass of a scope; the rest waits for the next."""
 LEAST_IN_GROUP = 3

@@ -371,9 +371,6 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
     return said.at, said.seq
 
 
-# --- Goals and plans ---
-
-
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
     """Set the goal or plan in force: the last that holds and contradicts no memory with more trust.
 

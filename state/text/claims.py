@@ -120,9 +120,6 @@ def subject_of(text: str) -> frozenset[str]:
     return frozenset(told) - SAYS_NOTHING
 
 
-# --- Classes of values, and slots ---
-
-
 VALUES: dict[str, re.Pattern[str]] = vars(cues("values"))
 """The pattern of the values of each class; a group in a pattern is the value."""
 FREE = ("name", "any")
@@ -155,9 +152,6 @@ def _slots() -> list[ValueSlot]:
 
 SLOTS = _slots()
 """The slots of the table, in its order."""
-
-
-# --- Values ---
 
 
 @lru_cache(maxsize=1_024)
@@ -224,9 +218,6 @@ def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
     value = value.strip(" '\"`")
     rest = VALUES[_WHENS[cls]].sub(" ", rest) if cls in _WHENS and not slot else rest
     return Claim(slot, cls, value, compared(value, cls), subject_of(rest))
-
-
-# --- Claims ---
 
 
 def _claims(text: str) -> Iterator[Claim]:

@@ -65,8 +65,6 @@ def _point(first: int, lines: list[str]) -> Iterator[Point]:
         yield Point(first, text)
 
 
-# --- Marks ---
-
 _CODE = lazy(r"(`+[^`]*`+)")
 _EMPHASIS = lazy(r"(?<![\w*/.\\])(\*\*\*|\*\*|\*|___|__|_)(?=[^\s*_])([^*_`]*[^\s*_`])\1(?![\w*])")
 _HEADING = lazy(r"\A\s*#{1,6}\s+(?=\S)")

@@ -33,12 +33,8 @@ _SHORT = 40
 _ANNOUNCERS = frozenset("- * • – note: remember: fyi fyi: fyi,".split())
 """Openings of a text before its first sentence."""
 
-
 SENTENCE_END = lazy(r"[.!?…؟。！？\n](?:(?<=[.!?…؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|(?<=\n)\n*)")
 """Where a sentence of a text ends: its mark, what closes with it, and white space; or its line."""
-
-
-# --- The normal text ---
 
 
 def normal_text(text: str) -> str:
@@ -107,8 +103,6 @@ def _peeled(run: str) -> tuple[str, str, str]:
     return run[: len(run) - len(rest)], core, rest[len(core) :]
 
 
-# --- The key of the content ---
-
 # Marks that differ between keyboards and not in meaning; wide forms of ASCII in Chinese and Japanese texts.
 _TYPOGRAPHY = str.maketrans(
     dict(zip("“”„‟‘’‚‛‑‐", "\"\"\"\"''''--", strict=True))
@@ -163,8 +157,6 @@ def _run_tokens(run: str) -> tuple[str, ...]:
     # Code with a mark would be no word without the backticks either.
     return (*opened, code[1] if code and not code[1].isalpha() else core, *closed)
 
-
-# --- Words to search by ---
 
 # Blocks of marks that are no letters to `re` but belong to words, as the vowel signs of India do.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f"

@@ -53,8 +53,6 @@ def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:
             start = end
 
 
-# --- The end of a text ---
-
 _STARTS = lazy(
     r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))"
     r"|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*"

@@ -52,9 +52,6 @@ def _corrects(sentence: str) -> bool:
     return is_form and not is_order(said) and not sets_standing(sentence)
 
 
-# --- The corrected text ---
-
-
 class Correction(NamedTuple):
     """The correction in a sentence: the words behind the opening, and the value named as wrong."""
 

@@ -134,8 +134,6 @@ def first_person(query: str, speakers: Iterable[str]) -> str:
     return query
 
 
-# --- Courtesies ---
-
 MOST_COURTESY_CHARS = 100
 """A longer prompt says more than thanks, a farewell, or a nod such as "go on"."""
 

@@ -244,8 +244,6 @@ def _words(text: str) -> list[str]:
     return _CUES.now.sub("", text).rstrip(" .!。").split()
 
 
-# --- Candidates ---
-
 MOST_HOLDING = 500
 """A term in more texts identifies none of them; it is looked up only for a text without any other term."""
 

@@ -101,9 +101,6 @@ def similarity(dot: int, square_a: int, square_b: int) -> int:
     return min(SIMILARITY_ONE, isqrt(dot * dot * SIMILARITY_ONE**2 // (square_a * square_b)))
 
 
-# --- The floor ---
-
-
 def floor_vector(text: str) -> NDArray[np.float32]:
     """Return the sum of a text's tokens' signs at each dimension, shape (384,); all may be 0."""
     import numpy as np

@@ -51,7 +51,6 @@ class Narrowed(Spoken, Protocol):
 TIERS_SUMMED: dict[int, Tier] = {1: "mid", 2: "long"}
 """The tier of the texts in a summary of a day, or of a week."""
 
-
 FILTERS = Filters.__struct_fields__
 """The names of the filters, equal to the keywords of `make_filters`."""
 
