@@ -41,16 +41,19 @@ from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.known import MetSecrets
-from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
+from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings, plain_text
 from memtape.tools.capture.secrets.rules import (
     LIKES,
     PIECE_CHARS,
     Rule,
+    asked_secrets,
     denied_paths,
     matches,
+    may_hold_secret,
     regex_of,
     rules,
 )
+from memtape.tools.capture.secrets.rules import table as rule_table
 from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
@@ -568,7 +571,7 @@ def test_the_commands_count_what_was_taken_out(tmp_path: Path) -> None:
     assert call(home, "verify")[0] == 0
 
 
-RULES, FORM_COUNT, *_ = rules()
+RULES, FORM_COUNT, SOUGHT, _ = rules()
 
 
 def test_each_rule_is_well_formed() -> None:
@@ -579,6 +582,12 @@ def test_each_rule_is_well_formed() -> None:
         groups = regex_of(rule.regex).groupindex
         assert rule.where != "line" or "value" in groups, rule
     assert {rule.like for rule in RULES} == {*LIKES}
+    numbers = (
+        number
+        for word in rule_table("rules.toml")["keywords"]["before_key"].split()
+        for number in SOUGHT[word]
+    )
+    assert {RULES[number].like for number in numbers} == {"assigned", "said"}
 
 
 @pytest.mark.parametrize("step", soaked((1, 5), 5))
@@ -605,6 +614,26 @@ FORMS = [it for it in RULES[:FORM_COUNT] if not it.regex.lower().startswith((*ma
 def test_the_keyword_of_a_form_is_in_whatever_it_matches(rule: Rule, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(regex_of(rule.regex)))
     assert any(one is rule for one, _ in matches(text)), text
+    assert may_hold_secret(text), text
+
+
+def test_every_text_with_a_secret_is_searched_for_secrets() -> None:
+    texts = [case["text"] for case in outside_cases()] + [case.text for case in TRUE] + INNOCENT + [*ASKED]
+    texts += [line for text in texts for line in text.splitlines()]
+    passed = [text for text in texts if not may_hold_secret(text) and plain_text(text) is None]
+    assert [text for text in passed if findings(text)] == []
+    unasked = [text for text in texts if not may_hold_secret(text, asked=True) and text.isascii()]
+    assert [text for text in unasked if [*asked_secrets(text)]] == []
+    assert len(passed) > 1_000 and len(unasked) > 500
+
+
+@examples(24)
+@given(st.lists(st.one_of(_PIECES, st.text(max_size=30)), max_size=8).map("".join))
+def test_no_text_that_goes_unsearched_holds_a_secret(text: str) -> None:
+    if not may_hold_secret(text) and plain_text(text) is None:
+        assert not findings(text)
+    if not may_hold_secret(text, asked=True) and plain_text(text) is None:
+        assert not findings(text, asked_secrets)
 
 
 SECRET = "S3cr3tPazzW9x"

@@ -74,8 +74,9 @@ class MetSecrets:
         self._path, self._key_path = home.met_secrets_path, home.redaction_key_path
         self._keeps = keeps
         self._read_bytes = 0
-        # Secrets by form and digest, and forms by the length of the first word.
-        self._known: dict[bytes, dict[KnownSecret, None]] = {}
+        self.known: dict[bytes, dict[KnownSecret, None]] = {}
+        """The secrets by form and digest."""
+        # Forms by the length of the first word.
         self._forms: dict[int, dict[tuple[int, int, bytes], None]] = {}
         self._forgotten: set[str] = set()
 
@@ -108,7 +109,7 @@ class MetSecrets:
 
     def all(self) -> list[KnownSecret]:
         """Return the known secrets, in the order of their first meeting."""
-        every = dict.fromkeys(secret for secrets in self._known.values() for secret in secrets)
+        every = dict.fromkeys(secret for secrets in self.known.values() for secret in secrets)
         return [secret for secret in every if secret.id not in self._forgotten]
 
     def add(self, secret: str, kind: str, trust: Trust, scope: str | None) -> str:
@@ -126,7 +127,7 @@ class MetSecrets:
             self._note(
                 line + told
                 for line in (form + self._digest(it) for it in _cases(secret))
-                if not any(one.trust == "person" or one == known for one in self._known.get(line, ()))
+                if not any(one.trust == "person" or one == known for one in self.known.get(line, ()))
             )
         return digits
 
@@ -142,7 +143,7 @@ class MetSecrets:
 
         The scope is asked for where it decides. `here` are secrets that the same text tells.
         """
-        for word in _WORD.finditer(text) if self._known else ():
+        for word in _WORD.finditer(text) if self.known else ():
             first, last = word.span()
             for before, chars, form in self._forms.get(last - first, ()):
                 start = first - before
@@ -162,7 +163,7 @@ class MetSecrets:
                 yield FoundSecret(start, end, form.split()[3].decode())
 
     def _holds(self, line: bytes, scope_of: Callable[[], str | None]) -> bool:
-        secrets = [secret for secret in self._known.get(line, ()) if secret.id not in self._forgotten]
+        secrets = [secret for secret in self.known.get(line, ()) if secret.id not in self._forgotten]
         if not secrets or any(secret.trust == "person" for secret in secrets):
             return bool(secrets)
         scope = scope_of()
@@ -197,7 +198,7 @@ class MetSecrets:
             before, first, chars, kind, _, id, trust, scope = line[0].decode().split()
             told: Trust = "other" if trust == "other" else "person"
             known = KnownSecret(id, kind, int(chars), told, None if scope == _NO_SCOPE else scope)
-            self._known.setdefault(line["form"] + line["digest"], {})[known] = None
+            self.known.setdefault(line["form"] + line["digest"], {})[known] = None
             self._forms.setdefault(int(first), {})[int(before), int(chars), line["form"]] = None
 
     def _digest(self, secret: str) -> bytes:

@@ -31,6 +31,7 @@ from memtape.tools.capture.secrets.rules import (
     FoundSecret,
     asked_secrets,
     denied_paths,
+    may_hold_secret,
     regex_of,
     secrets_in,
     table,
@@ -145,8 +146,10 @@ class Redactor:
         """Return a text with a placeholder for every secret in it, and a mark for every private part."""
         self._met.read()
         text = self._public(text) if "<" in text else text
+        may_hold = self._met.known or may_hold_secret(text, asked=asked) or plain_text(text) is not None
+        if not may_hold:  # As of most texts, and then no rule is tried.
+            return text
         here: set[str] = set()
-
         met: Read = partial(self._met.find, scope_of=lambda: self._speaker()[0], here=here)
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):

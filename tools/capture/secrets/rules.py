@@ -126,6 +126,20 @@ def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
     return [*forms, *told], len(forms), sought, AhoCorasick(list(sought))
 
 
+def may_hold_secret(text: str, *, asked: bool = False) -> bool:
+    """Whether a text may hold a secret: never False where a rule finds one in the text as it is written.
+
+    A rule needs a keyword, or a run of characters as long as a random string, and a question `asked` a digit.
+    """
+    if not text.isascii() or len(text) > PIECE_CHARS or _RUN.search(text):
+        return True
+    (_, _, sought, automaton), lower = rules(), text.lower()
+    words, before_key = [*sought], table("rules.toml")["keywords"]["before_key"].split()
+    met = {words[number] for number, _, _ in automaton.find_matches_as_indexes(lower, overlapping=True)}
+    has_word = bool(met) and ("key" in lower or not met.issubset(before_key))
+    return has_word or (asked and any(map(str.isdigit, text)))
+
+
 def matches(text: str, *, forms_only: bool = False) -> Iterator[tuple[Rule, re.Match[str]]]:
     """Yield the matches of the rules in a text, in the order of the rules. Takes time linear in the text."""
     every, forms, sought, automaton = rules()
