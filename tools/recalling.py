@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from memtape.schemas.events import Filters, Recalled
 from memtape.schemas.lanes import LANES, unasked_lanes
 from memtape.schemas.metrics import Door
+from memtape.schemas.rows import made_from
 from memtape.sinks.home.counts import Noted, note
 from memtape.sinks.home.folders import Home
 from memtape.state.views.filters import NO_FILTERS
@@ -59,20 +60,10 @@ def append_recall(world: World, body: Recalled) -> str | None:
 
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
     """Return the body of a `recalled` event: the question and the returned captures; summaries have none."""
-    return Recalled(
-        after=answer.after,
-        filters=filters,
-        lanes=tuple(answer.lanes),
-        limit=limit,
-        now=answer.now,
-        passes=max((taken.look for taken in answer.trace), default=1),
-        query=query,
-        quotas={},
-        results=tuple(result.id for result in answer.results if not result.sums),
-        revision=answer.revision,
-        trace=answer.trace,
-        watermark=answer.watermark,
-    )
+    passes = max((taken.look for taken in answer.trace), default=1)
+    asked = {"filters": filters, "limit": limit, "passes": passes, "query": query, "quotas": {}}
+    results = tuple(result.id for result in answer.results if not result.sums)
+    return made_from(Recalled, answer, **asked, lanes=tuple(answer.lanes), results=results)
 
 
 def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:

@@ -150,14 +150,11 @@ class HostSession:
     """A host's session: a thread forwards the host's lines, another the server's lines."""
 
     def __init__(self, home: str, line: bytes, link: SocketType) -> None:
-        self._home = home
-        self._line = line
-        self._link = link
+        self._home, self._line, self._link = home, line, link
         self._lock = threading.Lock()
         self._handshake: list[bytes] = []
         self._waiting: dict[Any, bytes] = {}
-        self._tries = 0
-        self._over = False
+        self._tries, self._over = 0, False
 
     def run(self) -> NoReturn:
         """Hand on until the host or every server has gone; then end the process."""

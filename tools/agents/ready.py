@@ -42,14 +42,12 @@ class HookResponder:
     """Answers hooks, from any thread. With `small`, other processes do all projecting."""
 
     def __init__(self, home: Path, *, small: bool = False) -> None:
-        self._home = home
-        self._small = small
+        self._home, self._small, self._closed = home, small, False
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
         self._told: list[tuple[HookCall, str]] = []
         self._texts: dict[str, _ScopeTexts] = {}
         self._worker: threading.Thread | None = None
-        self._closed = False
 
     def offer(self, asking: Client, prompt: str, since: int | None = None) -> HookOffer:
         """Return the sure memories for a prompt, or without a prompt the context of a session's start."""

@@ -95,8 +95,7 @@ class Server:
     """Listens for hooks and sessions, each with a thread of its own, so that none waits for another."""
 
     def __init__(self, home: Path, ready: HookResponder) -> None:
-        self.home = home
-        self.ready = ready
+        self.home, self.ready = home, ready
         self.path = Path(address(str(home)))
         self._listening: socket.socket | None = None
         self._sessions: set[socket.socket] = set()

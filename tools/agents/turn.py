@@ -72,11 +72,8 @@ class HookCall:
             told = told._replace(transcript="")
         self.told = told
         self.source = (READ | HEARD)[told.host]
-        self.home = home
-        self.alone = alone
-        self.parent = parent
+        self.home, self.alone, self.parent, self.captured = home, alone, parent, False
         self.folder = folder.absolute() if told.folder else began_in or Path.cwd()
-        self.captured = False
         self.text = said(told.text)
         """What the user or the agent has said, without injected words."""
         self._data = data

@@ -56,9 +56,7 @@ class Batch:
     """Records waiting to be appended. `scope` overrides the scope of a record's folder."""
 
     def __init__(self, writer: Writer, scope: str | None, summary: ImportSummary) -> None:
-        self._writer = writer
-        self._scope = scope
-        self._summary = summary
+        self._writer, self._scope, self._summary = writer, scope, summary
         self._lock = writer.home.lock("imports")
         self._waiting: list[Waiting] = []
         self._chars = 0

@@ -54,9 +54,7 @@ class Positions:
     """The positions of a home. A file that cannot be read counts as none."""
 
     def __init__(self, home: Home, log: Log, scope: str | None, redactor: Redactor) -> None:
-        self._path = home.imports_path
-        self._redactor = redactor
-        self._log = log
+        self._path, self._log, self._redactor = home.imports_path, log, redactor
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, FilePosition] = {}
         try:

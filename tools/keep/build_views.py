@@ -28,10 +28,8 @@ class BuildViews:
     on_doubt: OnNote = staticmethod(lambda doubt: None)
 
     def __init__(self, home: Home, log: Log, build: Build | None = None, *, vault: bool = True) -> None:
-        self.home = home
-        self.log = log
+        self.home, self.log, self.vault = home, log, vault
         self.build = build or home.current()
-        self.vault = vault
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
         self._written: list[int] | None = None

@@ -47,9 +47,7 @@ class FactAsker:
     """Asks the model of a home for the facts of windows of talk, and counts how it went."""
 
     def __init__(self, home: Home, limit_s: float = LIMIT_S) -> None:
-        self._home = home
-        self._limit_s = limit_s
-        self._redactor = Redactor(home)
+        self._home, self._limit_s, self._redactor = home, limit_s, Redactor(home)
 
     def __call__(self, window: Window) -> list[Event] | None:
         """Return the captures of a window, None for an answer that is late or cannot be used.

@@ -43,10 +43,7 @@ class CountedModel:
     """A model whose questions and answers count against a home's budget; see `flows.models.Model`."""
 
     def __init__(self, home: Home, model: Model, options: ModelOptions) -> None:
-        self._home = home
-        self._model = model
-        self._options = options
-        self.name = model.name
+        self._home, self._model, self._options, self.name = home, model, options, model.name
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. Raises `BudgetSpent` too, without asking the model."""

@@ -14,7 +14,7 @@ from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
-from memtape.sinks.home.folders import FileLock, Home, all_of
+from memtape.sinks.home.folders import Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
@@ -58,12 +58,8 @@ class Owner:
         lock_wait_s: float = LOCK_WAIT_S,
         kinds: Mapping[str, WorkerKind] = WORKERS,
     ) -> None:
-        self._home = home
-        self._log = log
-        self._on_note = on_note
-        self._workers = workers
-        self._lock_wait_s = lock_wait_s
-        self._lock: FileLock = home.lock("projector")
+        self._home, self._log, self._on_note, self._workers = home, log, on_note, workers
+        self._lock, self._lock_wait_s = home.lock("projector"), lock_wait_s
         self._ends = threading.Event()
         """Set where the flow is to end, or ends by itself."""
         self._seen: BuildViews | None = None

@@ -64,8 +64,7 @@ class ViewsWriter:
     """The target of a flow (`flows.views.Target`) with views that another process writes."""
 
     def __init__(self, views: BuildViews, on_step: OnStep) -> None:
-        self._views = views
-        self._on_step = on_step
+        self._views, self._on_step = views, on_step
         home = os.path.abspath(views.home.path)
         self._process = started(MODULE, WriterOrders(home=home, build=views.build.number, vault=views.vault))
         self._sent = self._written = 0

@@ -386,11 +386,7 @@ def shadow_id(asked: Event, name: str) -> str:
 
 
 def shadow_event(
-    asked: Event,
-    told: ShadowLanes,
-    results: tuple[str, ...],
-    marks: tuple[Mark, ...],
-    now: int,
+    asked: Event, told: ShadowLanes, results: tuple[str, ...], marks: tuple[Mark, ...], now: int
 ) -> Event:
     """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 

@@ -44,10 +44,8 @@ class EmbedderVectors:
     """
 
     def __init__(self, embedder: Embedder, on_phase: OnPhase) -> None:
-        self.embedder = embedder
+        self.embedder, self.note, self._on_phase = embedder, "", on_phase
         self.spent_s: float = 0
-        self.note = ""
-        self._on_phase = on_phase
         self._texts: dict[str, NDArray[np.int16]] = {}
         self._queries: dict[str, NDArray[np.int16] | None] = {}
 

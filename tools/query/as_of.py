@@ -70,9 +70,7 @@ class PastViews:
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
         self.time = time
         """The time that was named, in microseconds; None where a position was."""
-        self._home = home
-        self._log = log
-        self._positions = positions
+        self._home, self._log, self._positions = home, log, positions
         self._given: dict[Path, int] = {}
 
     def shard(self, partition: int) -> Shard:

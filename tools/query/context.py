@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark
-from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow
+from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow, made_from
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
@@ -119,20 +119,11 @@ def context_of(
     if last and counted.count(end := "".join(f"\n{line}" for line in last)) < budget_tokens // 2:
         written = written._replace(end=written.end + end)
     chosen = choose(items, budget_tokens, written, counted.count)
-    return ProjectContext(
-        text=chosen.text or written.end.lstrip(),
-        form=form,
-        scope=scope,
-        budget_tokens=budget_tokens,
-        tokens=chosen.tokens,
-        tokenizer=counted.name,
-        items=chosen.items,
-        omitted=chosen.omitted,
-        now=now,
-        lag=sum(view.lag for _, view in read),
-        revision=read[0][1].revision,
-        watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
-    )
+    asked = {"form": form, "scope": scope, "budget_tokens": budget_tokens, "tokenizer": counted.name}
+    watermark = tuple({view.mark.partition: view.mark for _, view in read}.values())
+    views = {"now": now, "lag": sum(view.lag for _, view in read), "watermark": watermark}
+    text = chosen.text or written.end.lstrip()
+    return made_from(ProjectContext, chosen, read[0][1], text=text, **asked, **views)
 
 
 def _waits(life: LifeMark, conflicts: int, answers: Sequence[tuple[Proposal, Answered]]) -> Iterator[str]:

@@ -78,10 +78,8 @@ class ModelJudge:
     """The decisions of the model of a home. After a late or missing answer no question is asked."""
 
     def __init__(self, home: Home, redactor: Redactor) -> None:
-        self._home = home
-        self._redactor = redactor
+        self._home, self._redactor, self._name = home, redactor, "model"
         self._gone: Failure = ""
-        self._name = "model"
 
     def decide(self, step: DeepStep, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
         """Return what the model says about the first `SHOWN` texts; of a filter and a gate the rest stays."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import body_of_capture
@@ -101,7 +102,7 @@ class ScopeTexts(NamedTuple):
         if not isinstance(row, MemoryRow) or not row.wordings:
             return row
         shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
-        return row if shown == row.wordings else msgspec.structs.replace(row, wordings=shown)
+        return row if shown == row.wordings else replace(row, wordings=shown)
 
     def _indexed(self, place: int) -> Any:
         head = self.texts.head(place)
@@ -126,11 +127,11 @@ class ScopeTexts(NamedTuple):
         if place not in self.results:
             number, result = place - self.texts.head(place), result_of(self.shown(place))
             if number:
-                result = msgspec.structs.replace(result, matched=self._indexed(place).wordings[number - 1])
+                result = replace(result, matched=self._indexed(place).wordings[number - 1])
             past = self.choice.past
             if past is not None and not result.sums and result.archived_at is None and result.at <= past:
                 marks = (*result.marks, archived_on(past))
-                result = msgspec.structs.replace(result, archived_at=past, marks=marks)
+                result = replace(result, archived_at=past, marks=marks)
             self.results[place] = result
         return self.results[place]
 
@@ -337,10 +338,7 @@ def _rows_at(opened: OpenIndex, number: int, places: Sequence[int]) -> Iterator[
 
 
 def _apply_bans(
-    opened: OpenIndex,
-    parts: Sequence[MaskedSegment],
-    bans: Bans,
-    choice: Choice,
+    opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans, choice: Choice
 ) -> dict[str, None]:
     """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     waiting = [place for id in bans.touched for place in opened.called(id)]
@@ -562,22 +560,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 def orders_among(found: ScopeTexts) -> Iterator[Order]:
     """Yield the orders in a scope's statements by people, a sentence each."""
-    for said in found.ordering():
-        if isinstance(said, Event):
-            assert isinstance(said.body, Captured)
-            text, actor, origin = said.body.text, said.actor.name, said.actor.origin
-        else:
-            text, actor, origin = said.text, said.actor, said.origin
-        for sentence in heard_in(read(text)).orders:
-            yield Order(
-                ids=(said.id,),
-                scope=said.scope or "",
-                text=sentence,
-                at=said.at,
-                actor=actor,
-                origin=origin,
-                about=words_named_by(sentence),
-            )
+    for said in map(result_of, found.ordering()):
+        for text in heard_in(read(said.text)).orders:
+            yield made_from(Order, said, ids=(said.id,), text=text, about=words_named_by(text))
 
 
 _BEHIND = 10**15

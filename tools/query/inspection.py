@@ -20,6 +20,7 @@ from memtape.schemas.rows import (
     TurnRow,
     UseRow,
     archived_on,
+    made_from,
     summary_told,
 )
 from memtape.schemas.scopes import partition_of
@@ -146,18 +147,9 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     now = retriever.now([retriever.found(found.scope)[1]])
     told = judged(result_of(found), found, now)
     withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
-    return Opened(
-        asked=asked,
-        type="memory" if isinstance(found, MemoryRow) else "turn",
-        memory=found if isinstance(found, MemoryRow) else None,
-        turn=found if isinstance(found, TurnRow) else None,
-        used=used,
-        last_used_at=last,
-        polarity=told.polarity,
-        stale=told.stale,
-        marks=told.marks,
-        withdrawn_at=withdrawn_at,
-    )
+    kind = "memory" if isinstance(found, MemoryRow) else "turn"
+    times = {"last_used_at": last, "withdrawn_at": withdrawn_at}
+    return made_from(Opened, told, asked=asked, type=kind, **{kind: found}, used=used, **times)
 
 
 def _is_waiting(retriever: Retriever, event: Event) -> bool:

@@ -290,18 +290,9 @@ def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Eve
         own = event.session is not None and one.session == event.session and one.at >= event.at
         if isinstance(one.body, Used) and (one.body.recall == event.id or (one.body.recall is None and own)):
             used |= dict.fromkeys(one.body.ids)
-    return Given(
-        id=event.id,
-        at=event.at,
-        by=by,
-        query=body.query,
-        scope=of[0].name,
-        actor=event.actor.name,
-        origin=event.actor.origin,
-        session=event.session,
-        tokens=tokens_given(body.lanes),
-        memories=tuple(_memory(log, of, id, event.at, answered, id in used) for id in body.results),
-    )
+    memories = tuple(_memory(log, of, id, event.at, answered, id in used) for id in body.results)
+    given = {"actor": event.actor.name, "tokens": tokens_given(body.lanes), "memories": memories}
+    return made_from(Given, event, event.actor, body, by=by, **given)
 
 
 def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
@@ -408,18 +399,12 @@ def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, propose
         assert place is not None
         return made_from(EdgeEnd, found.result(place))
 
-    edges = tuple(
-        UseEdge(
-            source=end(tie.source),
-            target=end(tie.target),
-            weight=round(tie.weight / ONE, 6),
-            windows=tie.windows,
-            learned=round(tie.learned.weight / ONE, 6),
-            learned_windows=tie.learned.windows,
-        )
-        for tie in ties
-    )
-    return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)
+    def edge(tie: Tie) -> UseEdge:
+        ends, learned = {"source": end(tie.source), "target": end(tie.target)}, tie.learned
+        weights = {"weight": round(tie.weight / ONE, 6), "learned": round(learned.weight / ONE, 6)}
+        return made_from(UseEdge, tie, **ends, **weights, learned_windows=learned.windows)
+
+    return EdgeList(scope=scope, now=now, lag=view.lag, edges=tuple(map(edge, ties)))
 
 
 MOST_ARCHIVED = 10_000

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Source, Traced
@@ -73,20 +73,21 @@ def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: 
     The past and a deep search have one page. Raises `MemtapeError` for a cursor that is damaged or of
     another question, scope or home.
     """
-    has_pages, before = views.past is None and asked.deep is None, cursor_of(log, scope, asked)
+    has_pages, before = views.past is None and asked.deep is None, None
     if cursor is not None:
         if not has_pages:
             told = "A deep search has one page."
             told = told if views.past is None else "The past is not asked page by page."
             raise MemtapeError(told, "Ask with a greater limit.")
-        first, before = before, read(cursor)
-        asked = continued(asked, first, before)
+        before = read(cursor)
+        asked = continued(asked, cursor_of(log, scope, asked), before)
     answer = answered(views, scope, asked)
-    returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
+    returned = [result.id for result in answer.results if not result.sums]
     if not (has_pages and returned and answer.has_more):
         return answer
-    after = msgspec.structs.replace(before, now=answer.now, given=before.given + returned)
-    return msgspec.structs.replace(answer, next=written(after))
+    before = before or cursor_of(log, scope, asked)
+    given = before.given + b"".join(map(given_id, returned))
+    return replace(answer, next=written(replace(before, now=answer.now, given=given)))
 
 
 def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
@@ -106,7 +107,7 @@ def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
         elif kept:
             told = many(kept, "text is", "texts are")
             aside = f"{told} archived; `memtape search --archived` finds them."
-        answer = msgspec.structs.replace(answer, aside=aside)
+        answer = replace(answer, aside=aside)
     has_summaries = any(views.opened(name).has_any(SummaryRow) for name in scopes_read(scope))
     if asked.valid_at is not None or not has_summaries:
         return answer
@@ -114,9 +115,9 @@ def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
     plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most)
     other = _ranked(views, scope, plain._replace(now=answer.now), SUMMARIES)
     least = min((result.score for result in answer.results), default=1.0)
-    below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
+    below = [replace(result, score=min(result.score, least)) for result in other.results]
     sources = {**answer.sources, "summaries": other.sources["summaries"]}
-    return msgspec.structs.replace(answer, results=[*answer.results, *below], sources=sources)
+    return replace(answer, results=[*answer.results, *below], sources=sources)
 
 
 def offered(views: Retriever, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
@@ -147,7 +148,7 @@ def offered(views: Retriever, scope: str, prompt: str, limit: int, sure: Choose)
             weighed[heir] = weighed[heir]._replace(share=max(weighed[heir].share, weighed[id].share))
     told = [it for it in results if it.id not in closed and not mark_of_turn(it.text, closed.values())]
     chosen = sure(told, [weighed[result.id] for result in told], limit)
-    return msgspec.structs.replace(answer, results=chosen)
+    return replace(answer, results=chosen)
 
 
 class RankedResult(NamedTuple):
@@ -178,7 +179,7 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
     for ranking in rankings:
         lanes.update(ranking.counts)
     return Answer(
-        results=[msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in chosen],
+        results=[replace(it.result, passage=passages[it.scope](it.place)) for it in chosen],
         watermark=tuple({view.mark.partition: view.mark for view in seen}.values()),
         lag=sum(view.lag for view in seen),
         revision=seen[0].revision,
@@ -246,7 +247,7 @@ def _ordered(
             RankedResult(_told(ready, ranking, told, reading, now), same, number, told.hit.place)
             for told, same in zip(hits, said, strict=True)
         ]
-    if not asked.repeats and len(readies) > 1:
+    if not asked.repeats and any(it.scope for it in found):  # Something of `global` is found.
         marked = told_otherwise([it.result for it in found])
         found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
     found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
@@ -256,7 +257,7 @@ def _ordered(
             same = it.result.id if it.said is None else it.said
             if (known := first.get(same)) is not None:
                 again = known.result.again + it.result.again + 1
-                it = known._replace(result=msgspec.structs.replace(known.result, again=again))
+                it = known._replace(result=replace(known.result, again=again))
             first[same] = it
         found = list(first.values())
     if not asked.given:
@@ -288,7 +289,7 @@ def _told(
     older = f"older than {told.newer}" if told.newer is not None and document.valid_to is None else ""
     marks = (*document.marks, *filter(None, (told.mark, PERHAPS if is_perhaps(hit) else "", older)))
     changed = {"again": told.again, "newer": told.newer, "marks": marks}
-    return msgspec.structs.replace(document, why=why, score=hit.score, lanes=tuple(hit.lanes), **changed)
+    return replace(document, why=why, score=hit.score, lanes=tuple(hit.lanes), **changed)
 
 
 def _read(ready: PreparedTexts, ranking: Ranking, query: str) -> QuestionReading:
@@ -466,8 +467,8 @@ def told_otherwise(found: Sequence[Result]) -> list[Result]:
             score, since = max(0.0, min(it.score, other.score - LEAST_STEP)), format_day(other.valid_from)
             marks = (*it.marks, f"{other.scope} tells otherwise since {since}: {other.id}")
             share = score / it.score if it.score else 1.0
-            why = None if it.why is None else msgspec.structs.replace(it.why, yields=it.why.yields * share)
-            it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
+            why = None if it.why is None else replace(it.why, yields=it.why.yields * share)
+            it = replace(it, score=score, why=why, newer=other.id, marks=marks)
         told.append(it)
     return told
 

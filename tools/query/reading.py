@@ -41,9 +41,7 @@ class Reader:
     """
 
     def __init__(self, home: Home, log: Log) -> None:
-        self.small = False
-        self._home = home
-        self._log = log
+        self.small, self._home, self._log = False, home, log
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
         self.notes: dict[str, None] = {}
         self._works_at = 0.0

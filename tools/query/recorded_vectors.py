@@ -116,10 +116,8 @@ class RecordedVectors:
     """
 
     def __init__(self, home: Home, only: str = "") -> None:
-        self._home = home
-        self._only = only
+        self._home, self._only, self.note = home, only, ""
         self._failed_at: float | None = None
-        self.note = ""
 
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question under the embedder of a key, None where this machine has it not."""

@@ -71,16 +71,9 @@ class Retriever:
     """
 
     def __init__(
-        self,
-        home: Home,
-        log: Log,
-        past: PastViews | None = None,
-        dense: Dense | None = None,
+        self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None
     ) -> None:
-        self._home = home
-        self.log = log
-        self.past = past
-        self.dense = dense
+        self._home, self.log, self.past, self.dense = home, log, past, dense
         self._ready: ReadyTexts = {}
         self._fresh: dict[tuple[str, Choice], None] = {}
         """The texts that were made ready for the question that is being answered."""
@@ -318,28 +311,23 @@ class Retriever:
         opened = self.opened(scope, choice)
         ids = tuple(event.id for event in tail)
         key = (shard.path, watermark, opened.manifest.number, ids)
-        if ready is not None and ready.key == key:
-            self._note_fresh(ready)
-            return ready
-        shown = choice._replace(past=life.since if life.state == "finished" else None)
-        at = partial(text_at, self.log, partition)
-        found = found_of(opened, tail, at, None if ready is None else ready.found, shown)
-        embedder = watermark.embedder if watermark is not None else FLOOR
-        vectors = self.dense.of_texts(found, embedder) if self.dense is not None else None
-        mark = Mark(offset=offset, partition=partition)
-        sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
-        view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
-        uses = {row.id: row for row in opened.rows(UseRow)}
-        use = partial(uses_at, uses, found) if uses else None
-        corpus = Corpus(found.texts, found.text, vectors)
-        ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
-        self._ready[scope, choice] = ready
-        self._note_fresh(ready)
-        return ready
-
-    def _note_fresh(self, ready: PreparedTexts) -> None:
+        if ready is None or ready.key != key:
+            shown = choice._replace(past=life.since if life.state == "finished" else None)
+            at = partial(text_at, self.log, partition)
+            found = found_of(opened, tail, at, None if ready is None else ready.found, shown)
+            embedder = watermark.embedder if watermark is not None else FLOOR
+            vectors = self.dense.of_texts(found, embedder) if self.dense is not None else None
+            mark = Mark(offset=offset, partition=partition)
+            sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+            view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+            uses = {row.id: row for row in opened.rows(UseRow)}
+            use = partial(uses_at, uses, found) if uses else None
+            corpus = Corpus(found.texts, found.text, vectors)
+            ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
+            self._ready[scope, choice] = ready
         if self._serving is not None:
-            self._fresh[ready.scope, ready.choice] = None
+            self._fresh[scope, choice] = None
+        return ready
 
     def used_at(self, ready: PreparedTexts, now: int) -> PreparedTexts:
         """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""

@@ -76,12 +76,8 @@ class ServedMemory:
         self, home: Path, *, scope: str | None = None, actor: str | None = None, host: int | None = None,
         session: str | None = None, ready: HookResponder | None = None,
     ) -> None:  # fmt: skip
-        self.home = home
-        self.scope = scope
-        self.actor = actor
-        self.ready = ready or HookResponder(home)
-        self._shares = ready is not None
-        self._host = host
+        self.home, self.scope, self.actor, self._host = home, scope, actor, host
+        self.ready, self._shares = ready or HookResponder(home), ready is not None
         self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
         # Recalls and captures of one server belong together, also where no hook tells the session.
         self._session = f"mcp:{uuid_utils.uuid7()}"
@@ -143,10 +139,8 @@ class Handlers:
     """
 
     def __init__(self, memory: ServedMemory, fallback: Path | None) -> None:
-        self._memory = memory
-        self._fallback = fallback
+        self._memory, self._fallback, self._is_silent = memory, fallback, False
         self._likely = memory.scope or fallback or GLOBAL
-        self._is_silent = False
 
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
