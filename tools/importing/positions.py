@@ -45,7 +45,6 @@ class FilePosition(msgspec.Struct, frozen=True):
 
 _UNREAD = FilePosition(offset=0, size=0, modified=-1, digest="", state={})
 
-
 _Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
 """`RULES`, the log's id, where each partition ended then and its trail there, and the positions."""
 

@@ -43,7 +43,6 @@ GIVES_WAY: Stamp = (0, 0, 0)
 LOST_VERSION = "the log lacks the text that stood there, since it is not as it was when that was written"
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 
-
 Links = tuple[tuple[str, str], ...]
 PageChange = tuple[Edited, tuple[Linked, ...]]
 """An edit, and the links that were made or ended."""

@@ -39,7 +39,6 @@ _FORM = (
     " at}], questions: [{question, evidence, category}]}]}."
 )
 
-
 Words = tuple[str, ...]
 
 

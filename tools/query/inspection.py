@@ -35,7 +35,6 @@ from memtape.tools.query.retrieval import Retriever, captures_of
 
 _HIDING = ("forgotten", "restored", "withdrawn")
 
-
 PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
 """The mark of a capture that only the log has."""
 
