@@ -63,19 +63,14 @@ class Profile(NamedTuple):
 
 
 _TAGGED = f"what is captured is tagged {DEV_TAG}, and `memtape admin prune` forgets it later."
-PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile(PROD),
-        Profile("dev_standard", f"Profile dev_standard: {_TAGGED}", DEV_TAG, least=60),
-        Profile("dev_memory_test", f"Profile dev_memory_test: {_TAGGED}", DEV_TAG),
-        Profile(
-            NO_PERSIST,
-            f"Profile {NO_PERSIST}: nothing is kept, and no memory is read; captures end with this process.",
-            keeps=False,
-        ),
-    )
-}
+_KEPT_NOWHERE = "nothing is kept, and no memory is read; captures end with this process."
+_PROFILES = (
+    Profile(PROD),
+    Profile("dev_standard", f"Profile dev_standard: {_TAGGED}", DEV_TAG, least=60),
+    Profile("dev_memory_test", f"Profile dev_memory_test: {_TAGGED}", DEV_TAG),
+    Profile(NO_PERSIST, f"Profile {NO_PERSIST}: {_KEPT_NOWHERE}", keeps=False),
+)
+PROFILES = {profile.name: profile for profile in _PROFILES}
 
 
 def profile_of(home: Path, named: str | None = None) -> Profile:

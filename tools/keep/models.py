@@ -78,19 +78,14 @@ def model_for(home: Home, step: Step) -> CountedModel | None:
     return None if model is None else CountedModel(home, model, options)
 
 
-def about(what: str, task: str, text: str, then: str) -> str:
-    """Return a prompt about a text: `what` the text is, the task, and `then` the task in short.
+def prompt_about(step: Literal["consolidate", "extract"] | DeepStep, text: str) -> str:
+    """Return the prompt of a step in `prompts.toml` about a text.
 
     The mark around the text is its digest, which no part of the text can predict. The prompt is wrapped in
     the block that hooks and imports skip, in case an agent is used as the model.
     """
-    mark = f"=== {digest(text)} ==="
-    return wrap(_prompts()["about"]["task"].format(mark=mark, what=what, task=task, text=text, then=then))
-
-
-def prompt_about(step: Literal["consolidate", "extract"] | DeepStep, text: str) -> str:
-    """Return the prompt of a step in `prompts.toml` about a text."""
-    return about(text=text, **_prompts()[step])
+    mark, prompts = f"=== {digest(text)} ===", _prompts()
+    return wrap(prompts["about"]["task"].format(mark=mark, text=text, **prompts[step]))
 
 
 def without_thoughts(answer: str) -> str:

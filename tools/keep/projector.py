@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -116,13 +116,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     failure: tuple[str, str] | None = None
 
 
-class Shares(NamedTuple):
-    """The processes that lease partitions, and the last report of each, by the first partition of a share."""
-
-    processes: dict[int, subprocess.Popen[bytes]]
-    reports: dict[int, Report]
-
-
 def _project_shared(workers: int, views: BuildViews, control: Control) -> None:
     """Project with several processes until all have ended.
 
@@ -136,32 +129,35 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> None:
         return
     home, bases = os.path.abspath(views.home.path), tuple(views.bases)
     orders = Orders(home=home, build=views.build.number, vault=views.vault, once=control.once, bases=bases)
-    shares = Shares({}, {})
+    processes, reports = dict[int, subprocess.Popen[bytes]](), dict[int, Report]()
     threads = []
     for place in range(min(workers, len(views.numbers))):
         share = msgspec.structs.replace(orders, partitions=tuple(views.numbers[place::workers]))
-        given = share, environment, control, shares
+        given = share, environment, control, processes, reports
         threads.append(threading.Thread(target=_follow, args=given, daemon=True))
         threads[-1].start()
     for thread in threads:
         while thread.is_alive():
             thread.join(POLL_S)
-            for process in [*shares.processes.values()] if control.stopping.is_set() else ():
+            for process in [*processes.values()] if control.stopping.is_set() else ():
                 tell(process, "stop")
-    for report in shares.reports.values():
+    for report in reports.values():
         if report.failure is not None:
             raise MemtapeError(*report.failure)
 
 
-def _follow(orders: Orders, environment: dict[str, str], control: Control, shares: Shares) -> None:
+def _follow(
+    orders: Orders, environment: dict[str, str], control: Control,
+    processes: dict[int, subprocess.Popen[bytes]], reports: dict[int, Report],
+) -> None:  # fmt: skip
     """Start a process with leased partitions, read its reports to its end, and replace a killed one."""
     name, failure = orders.partitions[0], ("", "")
     try:
         for _ in range(RESTARTS + 1):
-            process = shares.processes[name] = started(MODULE, orders, environment)
+            process = processes[name] = started(MODULE, orders, environment)
             with suppress(BrokenPipeError), process:
                 for report in reports_of(process, Report):
-                    shares.reports[name] = report
+                    reports[name] = report
                     control.read[name] = report.read
                     if report.stopping:
                         control.stopping.set()
@@ -175,8 +171,8 @@ def _follow(orders: Orders, environment: dict[str, str], control: Control, share
     except OSError as error:
         failure = str(error), ""
     control.stopping.set()
-    if (last := shares.reports.get(name)) is None or last.failure is None:
-        shares.reports[name] = Report(read=0, failure=failure)
+    if (last := reports.get(name)) is None or last.failure is None:
+        reports[name] = Report(read=0, failure=failure)
 
 
 def main() -> None:

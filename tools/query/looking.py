@@ -317,10 +317,8 @@ def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, 
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
             return it.text, now, one.name
     for one in of:
-        offset = log.known(one.name, [id]).get(id)
-        if offset is None or id in one.erasures.named.get(one.name, {}):
-            continue
-        event = capture_at(log, partition_of(one.name, log.partitions), offset, one.erasures)
+        number, offset = partition_of(one.name, log.partitions), log.known(one.name, [id]).get(id)
+        event = None if offset is None else capture_at(log, number, offset, one.erasures)
         if event is not None and isinstance(event.body, Captured):
             return event.body.text, "forgotten", one.name
     return None, "erased", of[0].name

@@ -42,7 +42,6 @@ from memtape.tools.query.retrieval import Retriever
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 LISTED = 20
-COUNTED = ("events", "duplicates", "divergent", "ignored", "dead_letters", "redacted")
 LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
 """Events that a view may lack."""
 
@@ -139,29 +138,18 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
     fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
     views = () if retriever.past else tuple(healths(home, log, retriever, now, fault))
-    return Status(
-        home="nowhere" if home.is_nowhere else str(home.path),
-        profile=profile,
-        log=log.place,
-        log_id=log.log_id,
-        retrievers=states.retrievers,
-        shadow_percent=states.shadow_percent,
-        embedder=embedder,
-        lag=sum(its.lag_events for its in views if its.view == "rows"),
-        warnings=warnings,
-        model_budget=budget,
-        positions={
-            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
-            for number, end in enumerate(log.ends())
-        },
-        state=worst(views),
-        views=views,
-        types=dict(sorted(counters.types.items())),
+    offsets = {number: 0 if mark is None else mark.offset for number, mark in marks.items()}
+    ends = enumerate(log.ends())
+    return copied(
+        Status, counters, states, home="nowhere" if home.is_nowhere else str(home.path),
+        profile=profile, log=log.place, log_id=log.log_id, embedder=embedder, warnings=warnings,
+        lag=sum(its.lag_events for its in views if its.view == "rows"), model_budget=budget,
+        positions={it: PartitionPosition(end=end, watermark=offsets[it]) for it, end in ends},
+        state=worst(views), views=views, types=dict(sorted(counters.types.items())),
         latest_dead_letters=tuple(counters.latest_dead_letters[-LISTED:]),
-        **{name: getattr(counters, name) for name in COUNTED},
         **_contents(retriever, marks, now if settings.consolidate else None),
         **_of_files(home, now),
-    )
+    )  # fmt: skip
 
 
 def _contents(
@@ -196,18 +184,13 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
     """Return the fields of a `Status` from the files of a home beside its log and views."""
     counts = HomeCounts(home.path)
     return {
-        "projector_pid": home.lock("projector").holder(),
-        "hook_server_pid": home.lock("hook-server").holder(),
-        "spooled": Spool(home).count(),
-        "kept": tuple(kept(home)),
+        "projector_pid": home.lock("projector").holder(), "spooled": Spool(home).count(),
+        "hook_server_pid": home.lock("hook-server").holder(), "kept": tuple(kept(home)),
         "zones": tuple(zone_problems(home)),
-        "flushes": counts.tally(FLUSHES),
-        "left_out": counts.tally(LEFT_OUT),
-        "paused": tuple(pauses_of(home.path).lasting(now_us)),
-        "model": model_use(home, now_us),
-        "disk": disk_of(home),
-        "erasures": tuple(commands_that_finish(home)),
-    }
+        "flushes": counts.tally(FLUSHES), "left_out": counts.tally(LEFT_OUT),
+        "paused": tuple(pauses_of(home.path).lasting(now_us)), "model": model_use(home, now_us),
+        "disk": disk_of(home), "erasures": tuple(commands_that_finish(home)),
+    }  # fmt: skip
 
 
 def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str = "") -> Iterator[Health]:
