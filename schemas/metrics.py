@@ -1,11 +1,13 @@
-"""The values of metrics' labels, and the bounds of measured durations.
+"""The values of metrics' labels, the bounds of measured durations, and the callbacks of progress.
 
 The table of metrics is in `tools/measure`. The module is light, since hooks load it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal, get_args
 
 from memtape.schemas.times import US_PER_S
@@ -21,6 +23,10 @@ OnStep = Callable[[Step, int, int], None]
 """Called with a finished step, its partition, and its duration in nanoseconds."""
 OnPhase = Callable[[str, int, int], None]
 """Called with the phase of a long command (`projecting`, `copying`), the done amount, and the whole."""
+OnFold = Callable[[int, int], None]
+"""Called with how many slots of the log are folded, and how many there are."""
+ON_FOLD: ContextVar[OnFold] = ContextVar("on_fold", default=lambda done, total: None)
+"""The callback of a context, wherever the fold happens."""
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
@@ -29,3 +35,13 @@ STEP_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 BUCKETS_S = {"recall": RECALL_BUCKETS_S, "step": STEP_BUCKETS_S, "hook": RECALL_BUCKETS_S}
 """The upper bounds of the series of a home that measure a duration; the others are counts."""
 BOUNDS_US = {name: tuple(round(bound * US_PER_S) for bound in its) for name, its in BUCKETS_S.items()}
+
+
+@contextmanager
+def told_of_folding(on_fold: OnFold) -> Iterator[None]:
+    """Tell how far folds are, while states of the log are asked for in this context."""
+    token = ON_FOLD.set(on_fold)
+    try:
+        yield
+    finally:
+        ON_FOLD.reset(token)

@@ -14,6 +14,7 @@ from builders import START, captured, erased
 from forking import python
 from test_damaged_views import _empty
 
+from memtape.schemas.metrics import told_of_folding
 from memtape.schemas.rows import MemoryRow, made_from
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
@@ -24,7 +25,6 @@ from memtape.tools.client import Client
 from memtape.tools.keep import states
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.states import state_at
-from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.query import as_of
 from memtape.tools.query.as_of import PastViews
 from memtape.tools.query.looking import edges_of

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import click
 
 from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
+from memtape.schemas.metrics import told_of_folding
 from memtape.schemas.patterns import lazy
 from memtape.schemas.visible import many, visible, visible_json
 from memtape.sinks.home.counts import note
 from memtape.tools.capture.profiles import keeps_nothing
-from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.verb import encoded
 
 ListedT = TypeVar("ListedT")

@@ -1,6 +1,6 @@
 """The state of a partition at any offset, from a build's nearest snapshot and the log; the rows of a state.
 
-The waiting caller gets the progress (`tools/keep/waiting.py`). Questions about the past leave snapshots on
+The waiting caller gets the progress (`schemas.metrics.ON_FOLD`). Questions about the past leave snapshots on
 the way.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.log import Log, trail_of
+from memtape.schemas.metrics import ON_FOLD
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
@@ -17,7 +18,6 @@ from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
-from memtape.tools.keep.waiting import TOLD
 
 ROWS_AT_ONCE = 10_000
 PARTS, LEAST_STEP = 8, 1_024
@@ -53,7 +53,7 @@ def scope_now(home: Home, log: Log, name: str) -> Scope | None:
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:
     """Fold a state on to an offset, and leave snapshots on the way where that is not the end of the log."""
-    start, told, end, before = state.offset, TOLD.get(), log.ends()[state.number], 0
+    start, told, end, before = state.offset, ON_FOLD.get(), log.ends()[state.number], 0
 
     def on_fold(done: int, _: int) -> None:
         told(before + done, offset - start)

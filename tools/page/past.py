@@ -11,7 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from memtape.tools.keep.waiting import told_of_folding
+from memtape.schemas.metrics import told_of_folding
 from memtape.tools.page.asked import PageMemory
 from memtape.tools.page.drawing import VIEWS, Drawing
 
