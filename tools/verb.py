@@ -103,6 +103,12 @@ class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     example: str
     details: str = ""
 
+    @property
+    def text(self) -> str:
+        """The whole help; click does not wrap the example."""
+        lines = "\n".join(f"  {line}" for line in self.example.split("\n"))
+        return "\n\n".join(filter(None, (self.summary, self.details, f"\b\nExample:\n{lines}")))
+
 
 class Verb(NamedTuple):
     """A verb. `name` is the words of its command, and the option that selects it: `show --why`.
@@ -187,7 +193,7 @@ class VerbField(NamedTuple):
     """A field of a verb's question: type without marks, help, and the marks for doors.
 
     `one` is the name of one value of it: `tag` for `tags`. A field of the command line `is_word`, or has an
-    `option`; one that Python alone has is and has neither.
+    `option`; one that Python alone has is and has neither. `metavar` stands for it in a line of usage.
     """
 
     name: str
@@ -201,6 +207,7 @@ class VerbField(NamedTuple):
     one: str
     is_word: bool
     option: str
+    metavar: str
 
 
 @cache
@@ -221,8 +228,10 @@ def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
         is_inside = extra.get("inside", False)
         is_word = not is_inside and extra.get("argument", field.required and "option" not in extra)
         option = "" if is_inside or is_word else extra.get("option") or "--" + one.replace("_", "-")
+        values = f"{{{'|'.join(extra['choices'])}}}" if "choices" in extra else one.upper()
         own = (field.name, kind, field.default, field.required, help, extra)
-        found.append(VerbField(*own, has_many, is_flag, one, is_word, option))
+        metavar = str(extra.get("metavar") or values)
+        found.append(VerbField(*own, has_many, is_flag, one, is_word, option, metavar))
     return tuple(found)
 
 

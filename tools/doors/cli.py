@@ -31,15 +31,18 @@ from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, SYNONYMS, TITLES, VERBS
-from memtape.tools.verb import Failure, Help, Verb, VerbField, document, fields_of
+from memtape.tools.verb import Failure, Verb, VerbField, document, fields_of
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
 COMPLETED = 50
 """So many latest ids are offered to a shell."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+OWN = "own_"
+"""So begins click's name of a verb's own option, which may be called as an option of all commands."""
+SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 Given = Mapping[str, Any]
-"""What the command line gives, by the names of parameters."""
+"""The values that the command line and the environment give, by the names of words and options."""
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -76,10 +79,13 @@ SPEAKER = [
 """The options of commands of a project."""
 
 
-def _called(verbs: Sequence[Verb], given: Given) -> None:
+def _called(verbs: Sequence[Verb], **values: Any) -> None:
     """Choose the verb of a command line, make the question, and print the answer."""
-    named = given.get("home")
-    home = Path(named) if named is not None else default_home()
+    ctx = click.get_current_context()
+    named = {it.name: it.opts[0] for it in ctx.command.params if it.name in values}
+    given = {named[name]: values[name] for name in named if ctx.get_parameter_source(name) in SOURCES}
+    home = values.get("home")
+    home = Path(home) if home is not None else default_home()
     with explained(home):
         verb = _chosen(verbs, given)
         profile = None if verb.is_tolerant else profile_of(home)  # Raises for an unknown name.
@@ -90,11 +96,11 @@ def _called(verbs: Sequence[Verb], given: Given) -> None:
         if verb.at == "folder":
             _print_answer(verb, home, asked)
             return
-        speaker = {name: given[name] for name in ("scope", "actor", "session") if name in given}
+        speaker = {name: values[name] for name in ("scope", "actor", "session") if name in values}
         if verb.at == "home":
             speaker = {"scope": GLOBAL}
         # A person at a terminal speaks for itself, a pipe for an agent.
-        origin: Origin = given.get("origin") or ("user" if is_asked() else "agent")
+        origin: Origin = values.get("origin") or ("user" if is_asked() else "agent")
         with Client(home, origin=origin, **speaker) as client, phases() as update:
             client.door, client.on_phase = "cli", update
             client.on_note = lambda note: say(note, err=True)
@@ -124,11 +130,10 @@ def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
 class Commands(click.Group):
     """A group of commands, each made when first asked for; usage errors are escaped like all printed text."""
 
-    def __init__(self, name: str, commands: Sequence[str], **options: Any) -> None:
+    def __init__(self, name: str, titles: Mapping[str, Sequence[str]], **options: Any) -> None:
         super().__init__(name.rpartition(" ")[2] or "memtape", context_settings=SETTINGS, **options)
-        self.words = name
-        self.names = commands
-        self.titles: Mapping[str, Sequence[str]] = {"Commands": commands}
+        self.words, self.titles = name, titles
+        self.names = [name for names in titles.values() for name in names]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order of help."""
@@ -182,53 +187,60 @@ def _made(words: str) -> click.Command:
     if words in GROUPS:
         before = f"{words} "
         inner = (name.removeprefix(before) for name in COMMANDS if name.startswith(before))
-        names = dict.fromkeys(name.partition(" ")[0] for name in inner)
-        return Commands(words, tuple(names), help=_help(GROUPS[words]))
+        names = tuple(dict.fromkeys(name.partition(" ")[0] for name in inner))
+        return Commands(words, {"Commands": names}, help=GROUPS[words].text)
     verbs = [VERBS[each] for each in COMMANDS[words]]
-    first = verbs[0]
     return click.Command(
         words.rpartition(" ")[2],
         params=_parameters_of(verbs),
-        callback=lambda **given: _called(verbs, given),
-        help=_help(first.doc),
+        callback=partial(_called, verbs),
+        help=verbs[0].doc.text,
         hidden=words == "overview",
-        context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
+        context_settings={"ignore_unknown_options": True} if verbs[0].is_tolerant else None,
     )
 
 
 def _parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
-    """Return the words and options of a command of one verb, or of several that its options select."""
+    """Return the words and options of a command of one verb, or of several that its options select.
+
+    An option with many values may be repeated.
+    """
     own: dict[str, click.Option] = {}
     for verb in verbs:
-        options = _options_of(verb)
+        options = _parts(verb)[1]
         if verb.mode.startswith("--") and verb.mode not in options:
-            selects = click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.doc.summary)
-            own.setdefault(verb.mode, selects)
+            key = f"{OWN}{verb.mode[2:]}".replace("-", "_")
+            own.setdefault(verb.mode, click.Option([verb.mode, key], is_flag=True, help=verb.doc.summary))
         for name, field in options.items():
-            own.setdefault(name, _option(name, field, needed=field.required and len(verbs) == 1))
+            switch = f"{name}/--no-{name[2:]}" if field.is_flag and field.default is True else name
+            default = None if field.required else field.default
+            own[name] = own.get(name) or click.Option(
+                [switch, f"{OWN}{name[2:]}".replace("-", "_")],
+                is_flag=field.is_flag,
+                multiple=field.has_many,
+                default=default,
+                required=field.required and len(verbs) == 1,
+                show_default=not field.is_flag and default not in (None, (), "", 0),
+                type=None if field.is_flag else _values(field.kind, field.extra),
+                help=f"{field.help} May be repeated." if field.has_many else field.help,
+                hidden=field.extra.get("hidden", False),
+                envvar=field.extra.get("envvar"),
+                metavar=field.extra.get("metavar"),
+            )
     of_all = [*(SPEAKER if verbs[0].at == "project" else []), *COMMON]
     common = [option for option in of_all if option.opts[0] not in own]
     return [*_words_parameter(verbs), *own.values(), *common]
 
 
-def _words_of(verb: Verb) -> list[VerbField]:
-    """Return the fields given as words."""
-    return [field for field in fields_of(verb.asks) if field.is_word]
-
-
-def _options_of(verb: Verb) -> dict[str, VerbField]:
-    """Return the fields given by options, by the names of the options."""
-    return {field.option: field for field in fields_of(verb.asks) if field.option}
-
-
-def _key(option: str) -> str:
-    """Return the name under which click gives an option's value."""
-    return "given_" + option.lstrip("-").replace("-", "_")
+def _parts(verb: Verb) -> tuple[list[VerbField], dict[str, VerbField]]:
+    """Return the fields that are given as words, and those given by options, by the names of the options."""
+    fields = fields_of(verb.asks)
+    return [it for it in fields if it.is_word], {it.option: it for it in fields if it.option}
 
 
 def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
     """Return the parameter of a command's words, named as those of its first verb; none without words."""
-    named = [_words_of(verb) for verb in verbs]
+    named = [_parts(verb)[0] for verb in verbs]
     longest = max(named, key=len)
     if not longest:
         return []
@@ -236,39 +248,13 @@ def _words_parameter(verbs: Sequence[Verb]) -> list[click.Argument]:
     for place in range(len(longest)):
         here = [fields[place] for fields in named if len(fields) > place]
         needed = len(here) == len(named) and all(field.required for field in here)
-        names = dict.fromkeys(map(_metavar, here))
+        names = dict.fromkeys(field.metavar for field in here)
         told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
         if any(field.has_many for field in here):
             told[-1] += "..."
     kind = _values(longest[0].kind, longest[0].extra)  # A shell completes files and choices, else latest ids.
     completes = kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
-
-
-def _metavar(field: VerbField) -> str:
-    choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
-    return str(field.extra.get("metavar") or choices or field.one.upper())
-
-
-def _option(name: str, field: VerbField, *, needed: bool) -> click.Option:
-    """Return the option of a field; one with many values may be repeated."""
-    key, hidden = _key(name), field.extra.get("hidden", False)
-    if field.is_flag:
-        both = f"{name}/--no-{name[2:]}" if field.default is True else name
-        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
-    default = None if field.required else field.default
-    return click.Option(
-        [name, key],
-        multiple=field.has_many,
-        default=default,
-        required=needed,
-        show_default=default not in (None, (), "", 0),
-        type=_values(field.kind, field.extra),
-        help=f"{field.help} May be repeated." if field.has_many else field.help,
-        hidden=hidden,
-        envvar=field.extra.get("envvar"),
-        metavar=field.extra.get("metavar"),
-    )
 
 
 def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
@@ -301,20 +287,15 @@ def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> l
         found: Iterable[Any] = client.recent(COMPLETED)
         if ctx.command.name == "restore":
             found = client.hidden(COMPLETED)
-        elif ctx.command.name == "archive" and ctx.params.get(_key("--undo")):
+        elif ctx.command.name == "archive" and ctx.params.get(f"{OWN}undo"):
             found = client.archived(COMPLETED).archived
         return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
     return []
 
 
-def _is_given(option: str) -> bool:
-    source = click.get_current_context().get_parameter_source(_key(option))
-    return source in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-
-
 def _chosen(verbs: Sequence[Verb], given: Given) -> Verb:
     """Return the verb of the given option, by default the main verb, or the verb without words."""
-    selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
+    selected = [verb for verb in verbs if verb.mode in given]
     if len(selected) > 1:
         raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
     if selected:
@@ -333,60 +314,52 @@ def _listed(names: Sequence[str]) -> str:
 
 def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
-    own, words, values = _options_of(verb), list(given.get("words", ())), dict[str, Any]()
-    for option in sorted({option for other in verbs for option in _options_of(other)}):
-        if option not in own and option != verb.mode and _is_given(option):
-            takers = [other.mode or "words" for other in verbs if option in _options_of(other)]
+    (places, own), words, values = _parts(verb), list(given.get("words", ())), dict[str, Any]()
+    for option in sorted(given):
+        takers = [other.mode or "words" for other in verbs if option in _parts(other)[1]]
+        if takers and option not in own and option != verb.mode:
             if verb.mode.startswith("--"):
                 raise click.UsageError(f"{option} does not go with {verb.mode}.")
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")
     with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
-    for place, field in enumerate(_words_of(verb)):
+    for place, field in enumerate(places):
         if field.has_many:
             values[field.name], words = tuple(words), []
         elif words:
             kind = _values(field.kind, field.extra)
-            argument = click.Argument([field.name], type=kind, metavar=_metavar(field))
+            argument = click.Argument([field.name], type=kind, metavar=field.metavar)
             its = words if field.extra.get("joined") else words[:1]
             values[field.name] = argument.type_cast_value(click.get_current_context(), " ".join(its))
             words = words[len(its) :]
         if field.required and values.get(field.name, ()) == ():
-            needs = [it.mode for it in verbs if any(it.required for it in _words_of(it)[place : place + 1])]
+            needs = [it.mode for it in verbs if any(it.required for it in _parts(it)[0][place : place + 1])]
             others = [it.mode for it in verbs if not verb.mode and it.mode and it.mode not in needs]
             instead = f"; without it, {'one of ' * (len(others) > 1)}{_listed(others)}" if others else ""
-            raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
+            raise click.UsageError(f"Missing argument '{field.metavar}'{with_option}{instead}.")
     if words:
         told = f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)}){with_option}"
-        takers = [it.mode for it in verbs if verb.mode == "-" and _words_of(it)]
+        takers = [it.mode for it in verbs if verb.mode == "-" and _parts(it)[0]]
         raise click.UsageError(told + (f"; they go with one of {_listed(takers)}." if takers else "."))
-    values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
+    values |= {field.name: given[option] for option, field in own.items() if option in given}
     if missing := [option for option, field in own.items() if field.required and field.name not in values]:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
     return verb.asks(**values)
 
 
-def _help(of: Help) -> str:
-    """Return the help of a command or a group, with an example that is not wrapped."""
-    lines = "\n".join(f"  {line}" for line in of.example.split("\n"))
-    return "\n\n".join(filter(None, (of.summary, of.details, f"\b\nExample:\n{lines}")))
-
-
 def _overview(ctx: click.Context) -> None:
     """Without a command, print the overview of this project."""
     if ctx.invoked_subcommand is None:
-        overview = main.get_command(ctx, "overview")
-        assert overview is not None
+        overview = _made("overview")
         with overview.make_context("overview", [], parent=ctx) as alone:
             overview.invoke(alone)
 
 
 main = Commands(
     "",
-    [name for names in TITLES.values() for name in names],
-    help=_help(GROUPS[""]),
+    TITLES,
+    help=GROUPS[""].text,
     invoke_without_command=True,
     callback=click.pass_context(_overview),
     params=[PROFILE],
 )
-main.titles = TITLES
 click.version_option(__version__, prog_name="memtape")(main)
