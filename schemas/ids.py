@@ -18,6 +18,8 @@ import orjson
 
 ID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z"
 ID_CHARS, ID_BYTES = 36, 16
+SHORT_CHARS = 8
+"""The last eight characters of an id are random or of a digest; its first eight are a time of a minute."""
 
 
 def derived_id(type: str, scope: str | None, source: str | None, native_id: str) -> str:
@@ -29,6 +31,11 @@ def derived_id(type: str, scope: str | None, source: str | None, native_id: str)
     digest[6] = 0x80 | (digest[6] & 0x0F)
     digest[8] = 0x80 | (digest[8] & 0x3F)
     return str(UUID(bytes=bytes(digest)))
+
+
+def short_id(id: str) -> str:
+    """Return the end of an id, as commands print and take it."""
+    return id[-SHORT_CHARS:]
 
 
 def digest_of(data: bytes) -> str:

@@ -91,12 +91,12 @@ class Log(Protocol):
         ...
 
     def matching(
-        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+        self, part: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
-        """Return at most `limit` distinct (scope, id) of events of these types, by a prefix of the id, in
-        order.
+        """Return at most `limit` distinct (scope, id) of events of these types, in order of the ids.
 
-        No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
+        `part` is a prefix of the id, or its last `SHORT_CHARS` characters. No `scopes` are all scopes, and no
+        `types` all types; events without a scope are left out.
         """
         ...
 

@@ -339,7 +339,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert (found.a.id, found.a.text, found.a.actor, found.a.origin) == (old, OLD, "Ada", "user")
         assert (found.b.id, found.b.text, found.why, found.severity) == (new, NEW, "weaker", "medium")
         told = run(home, "settle")
-        assert all(it in told for it in (OLD, NEW, f"memtape settle {found.id}", "claude (agent)"))
+        assert all(it in told for it in (OLD, NEW, f"memtape settle {found.id[-8:]}", "claude (agent)"))
         assert "1 conflict waits" in command("status", home=home).output
         assert user.status().scopes["project:a"].conflicts == 1
         context = user.context().text
@@ -353,7 +353,8 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         refused = run(home, "settle", found.id, "--keep", "B", "--origin", "agent", code=1)
         assert "Only people settle" in refused
         done = run(home, "settle", found.id[:8], "--keep", "B", "--note", "We moved.", "--origin", "user")
-        assert f'Kept: "{NEW}"' in done and f'Replaced by it: "{OLD}"' in done and "To undo" in done
+        assert f'Kept: "{NEW}"' in done and f'Replaced by it: "{OLD}"' in done
+        assert "Undo: memtape settle" in done
         assert [result.id for result in user.search("staging port").results] == [new, old]
         assert user.show(old).memory.replaced_by == new  # type: ignore[union-attr]
         assert listed(home)["pending"] == 0

@@ -484,7 +484,7 @@ def test_a_project_is_looked_through_without_a_question(ada: Client, projected: 
         assert len(document(*words, home=tmp_path, scope=SCOPE)[key]) == 2
         assert command(*words, home=tmp_path, scope=SCOPE).stdout
     words = ["update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user"]
-    assert f"It replaced {ids[3]}." in command(*words, home=tmp_path, scope=SCOPE).output
+    assert f"it replaced {ids[3][-8:]}." in command(*words, home=tmp_path, scope=SCOPE).output
     ada.forget(ids[7])
     assert ids[7] not in [result.id for result in ada.recent()]
 

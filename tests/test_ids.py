@@ -1,4 +1,4 @@
-"""Ids as people and agents give them: whole or by their beginning, and found in whatever scope they stand."""
+"""Ids as people and agents give them: whole or in part, and found in whatever scope they stand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"
 HEADS = ("01234567", "11234567", "01234568")
-FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in HEADS)
+FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-4567{head[::-1]}" for head in HEADS)
 TEXTS = {FIRST: "The gauge fell.", SECOND: "Lunch is at noon.", OTHER: "Mira owns the harbour."}
 
 VERBS = ("show", "why", "edges", "forget", "restore", "use", "timeline", "update")
@@ -76,14 +76,14 @@ def call_for(command: str, id: str, *more: str) -> Result:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_finds_the_scope_of_an_id(command: str) -> None:
-    given = FIRST[:8] if len(command) % 2 else FIRST
+    given = (FIRST, FIRST[:8], FIRST[-8:])[COMMANDS.index(command) % 3]
     result = call_for(command, given)
     if "--unfold" in command:
         assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr
     else:
         assert result.exit_code == 0, result.output
     if command == "forget ID":
-        assert f"memtape restore {FIRST}" in result.output, "whatever ids come later"
+        assert f"memtape restore {FIRST[-8:]}\n" in result.output
     named = call_for(command, given, "--scope", A)
     assert named.exit_code == 1 and re.search("project:a (has no|shows nothing)", named.stderr), named.output
     assert "Traceback" not in named.output
@@ -111,7 +111,9 @@ def test_a_beginning_of_several_ids_names_them() -> None:
     for command in COMMANDS:
         result = call_for(command, FIRST[:8])
         assert result.exit_code == 1 and FIRST in result.stderr and twin in result.stderr
-        assert "Give more" in result.stderr and OTHER not in result.stderr
+        assert "Give the whole" in result.stderr and OTHER not in result.stderr
+    for command in COMMANDS:  # The twin ends alike.
+        assert {FIRST in call_for(command, FIRST[-8:]).stderr} == {True}
     assert document("show", FIRST[:10])["memory"]["text"] == TEXTS[FIRST]
     with Client(scope=A) as client:  # What is in another scope makes nothing ambiguous here.
         client.log.append([replace(captured("Here."), id=f"{FIRST[:9]}1111-7def-8123-456789abcdef", scope=A)])

@@ -78,8 +78,9 @@ class Wholly:
                 self.erased.append(slot)
             self.types[event.id, event.scope, event.type] = None
 
-    def beginning(self, start: str, scopes: list[str], types: list[str]) -> set[tuple[str, str]]:
-        known = [it for it in self.types if it[0].startswith(start) and (not scopes or it[1] in scopes)]
+    def matching(self, part: str, scopes: list[str], types: list[str]) -> set[tuple[str, str]]:
+        known = [it for it in self.types if it[0].startswith(part) or it[0][-8:] == part]
+        known = [it for it in known if not scopes or it[1] in scopes]
         return {(id, scope) for id, scope, type in known if not types or type in types}
 
 
@@ -94,11 +95,11 @@ def check(known: KnownIds, log: Log, rng: random.Random) -> None:
     assert known.kept.erased == wholly.erased
     assert known.kept.settings == wholly.settings
     id = make_id(rng.choice(NAMES))
-    cut = (id[:length] for length in (1, 7, 8, 9, 18))
+    cut = (*(id[:length] for length in (1, 7, 8, 9, 18)), *(id[-length:] for length in (7, 8, 9)))
     for start in ("", *cut, id, f"{id}0", id.upper(), *"g% -", id[:8] * 5):
         scopes = rng.choice([[], SCOPES[:1], SCOPES[1:]])
         types = rng.choice([[], ["captured"], ["erased", "recalled"]])
-        assert set(known.beginning(start, scopes, types)) == wholly.beginning(start, scopes, types)
+        assert set(known.matching(start, scopes, types)) == wholly.matching(start, scopes, types)
 
 
 def harmed(rng: random.Random, path: Path, older: bytes) -> str:
@@ -222,8 +223,9 @@ def holds(log: Log, names: list[str]) -> None:
         if number == 0:
             first = {id: wholly.first.get((SCOPE, id)) for id in names}
             assert log.known(SCOPE, names) == {id: at for id, at in first.items() if at}
-            found = sorted(wholly.beginning(names[0][:8], [], []))
-            assert log.matching(names[0][:8], (), (), 10) == [(scope, id) for id, scope in found][:10]
+            for part in (names[0][:8], names[0][-8:]):
+                found = sorted(wholly.matching(part, [], []))
+                assert log.matching(part, (), (), 10) == [(scope, id) for id, scope in found][:10]
 
 
 @pytest.mark.slow

@@ -204,7 +204,7 @@ class LogContract:
         assert log.known(A, [ids[0], ids[1], ids[2], make_id("r")]) == known
         assert log.known(A, []) == {}
 
-    def test_ids_are_found_by_their_beginning(self, log: Log) -> None:
+    def test_ids_are_found_by_their_beginning_and_by_their_end(self, log: Log) -> None:
         made = [captured(f"t{n}", n, scope=SCOPES[n % 3]) for n in range(40)]
         made = [replace(event, id=f"0{n:07x}{event.id[8:]}") for n, event in enumerate(made)]
         made += [replace(recalled([], "r", scope=SCOPES[1]), id=f"{made[1].id[:8]}{make_id('r')[8:]}")]
@@ -218,6 +218,10 @@ class LogContract:
         assert log.matching(made[1].id[:8], (SCOPES[1],), ("recalled",), 5) == [(SCOPES[1], made[40].id)]
         assert log.matching(made[1].id[:8], (SCOPES[0],), (), 5) == []
         assert log.matching(made[2].id, (), (), 5) == [(SCOPES[2], made[2].id), (SCOPES[4], made[2].id)]
+        alike = sorted((it.id, it.scope) for it in made if it.id[-8:] == made[7].id[-8:])
+        ends = [(scope, id) for id, scope in alike]
+        assert log.matching(made[7].id[-8:], (), ("captured",), 99) == ends
+        assert log.matching(made[7].id[-9:], (), (), 5) == log.matching(made[7].id[-7:], (), (), 5) == []
         assert log.matching("zzzzzzzz", (), (), 5) == [] and log.matching("0%", (), (), 5) == []
 
     def test_a_time_is_found(self, tmp_path: Path) -> None:

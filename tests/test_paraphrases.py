@@ -122,7 +122,7 @@ def test_what_is_hidden_so_is_shown_with_how_to_restore_it(tmp_path: Path) -> No
         assert client.search("staging port").results == []
         assert client.status().hidden == 2
     told = CliRunner().invoke(main, ["show", second, "--home", str(tmp_path)])
-    assert "forgotten twice" in told.output and f"memtape restore {second}" in told.output
+    assert "forgotten twice" in told.output and f"memtape restore {second[-8:]}" in told.output
     with Client(tmp_path, scope="project:p", origin="user") as client:
         client.restore(second)
         client.project()

@@ -302,7 +302,8 @@ def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
         words = [*by, "capture", "y", "--home", str(home), "--scope", "project:a"]
         told = CliRunner().invoke(main, [*words, "--json"])
         assert json.loads(told.stdout)["profile"] == wanted
-        assert f"profile {wanted})" in CliRunner().invoke(main, words).stdout
+        receipt = CliRunner().invoke(main, words).stdout
+        assert (f"profile {wanted}." in receipt) is (wanted != "prod")
         last = CliRunner().invoke(main, ["status", "--home", str(home), *by]).stdout
         assert f"profile       {wanted}\n" in last
         assert os.environ[PROFILE_VARIABLE] == (variable or "")  # A command leaves its profile to nobody.

@@ -131,7 +131,7 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     assert "Nothing was forgotten" in run("admin", "prune", "--before", "0s", "--json").output
     assert found("admin", "prune", "--tag", "other", "--before", "0s")["items"] == []
     done = run("admin", "prune", "--before", "0s", "--yes").output
-    undo = done.partition("To undo: memtape ")[2].partition(", and so")[0].split()
+    undo = done.partition("Undo: memtape ")[2].partition(", and so")[0].split()
     assert "Forgot 2 captures." in done and undo[0] == "restore"
     texts = sorted(it["text"] for it in found("search", "crane")["results"])
     assert texts == ["The crane is ours.", "Trial number 1 of the crane."]

@@ -115,7 +115,7 @@ def test_what_is_stale_is_listed_until_it_is_said_or_used(client: Client, tmp_pa
     assert "stale: last said on 2020-01-02" in call(client, "search_memories", {"query": "Celery worker"})
     assert client.show(ids["old"]).stale and not client.show(ids["sister"]).stale
     told = command("settle", "--stale", home=tmp_path, scope="project:p").output
-    assert f"memtape forget {ids['old']}" in told and "memtape capture 'The old worker" in told
+    assert f"memtape forget {ids['old'][-8:]}" in told and "memtape capture 'The old worker" in told
     listed = document("settle", "--stale", home=tmp_path, scope="project:p")
     assert [it["uses"] for it in listed["stale"]] == [0]
     client.capture("The old worker uses Celery.")
@@ -131,7 +131,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
     (order,) = client.orders()
     assert order.text == ORDER and order.about == ("berlin", "trip") and turn in order.ids
     told = command("settle", "--orders", home=tmp_path, scope="project:p").output
-    assert all(f"memtape forget {id}" in told for id in order.ids)
+    assert all(f"memtape forget {id[-8:]}" in told for id in order.ids)
     asked = "When is the Berlin trip with Otto booked?"
     assert offered(client, asked, "now")[0] == ""
     context = client.context().text
@@ -180,7 +180,7 @@ def test_commands_results_pages_and_tools_show_a_pin(tmp_path: Path) -> None:
 
     with Client(tmp_path, scope="project:a") as client:
         id = client.capture("The staging database listens on port 5433.").id
-        assert id in run("pin", id)
+        assert id[-8:] in run("pin", id)
         found = orjson.loads(run("search", "staging port", "--json"))["results"][0]
         assert (found["id"], found["pinned"]) == (id, True)
         assert "pinned" in run("search", "staging port") and "pinned" in run("show", id)

@@ -285,7 +285,7 @@ def test_show_says_which_file_withdrew(tmp_path: Path, notes: Path, monkeypatch:
         client.project()
         said = run("show", found.id)
         assert "withdrawn: its source a.md says it no longer since 20" in said
-        assert f"memtape restore {found.id}" in said
+        assert f"memtape restore {found.id[-8:]}" in said
         assert "withdrawn: its source a.md says it no longer since 20" in run("show", "--why", found.id)
         run("restore", found.id)
         run("import", str(notes))

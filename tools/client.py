@@ -47,7 +47,7 @@ class Client(World):
     written and no home is read: all such clients of a home in a process share a log in memory, and actions
     that need a disk raise `MemtapeError`.
 
-    An id may be given by its beginning, of eight characters or more. A client with a named scope, or a
+    An id may be given by its last eight characters, or by its beginning. A client with a named scope, or a
     `confined` one, takes ids of its scope and `global` alone; any other client finds the scope of an id. A
     question to a project whose rows have left the views makes the project active again, unless `wakes` is
     false.

@@ -198,19 +198,19 @@ class Client(World):
         is learned, from 0.2 to 1: how much more often than by chance they were used together within 90 days,
         three times at least. Then comes the number of joint uses.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def whole(self, id: str, as_of: str | None = None) -> Whole:
         """Read back the document of which it is a part, byte for byte.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
         """Every event behind a memory or turn, and every hiding and restoring.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         """
     def edges(self, id: str | None = None, as_of: str | None = None) -> EdgeList:
         """What was used together with it; without an ID the strongest of the scope.
@@ -494,7 +494,7 @@ class Client(World):
         Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden
         when it is captured again, until a person says it.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         reason: Why, for whoever looks later.
         only: Name this one capture, not every capture that is the same memory.
         """
@@ -506,18 +506,18 @@ class Client(World):
     def restore(self, id: str, reason: str | None = None) -> DecidedIds:
         """Show again what was forgotten.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         reason: Why, for whoever looks later.
         """
     def pin(self, id: str) -> DecidedIds:
         """Pin a memory or turn: it stays at hand whatever its age, and is marked.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         """
     def unpin(self, id: str) -> DecidedIds:
         """End the pins on it.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         """
     def update(self, id: str, text: str) -> ReplacedMemory:
         """Replace a memory by a new text, or by another memory, or say that it holds.
@@ -527,25 +527,25 @@ class Client(World):
         further wording of the memory. What is replaced is marked, stands below the other, and leaves the
         start context.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         text: What is so now.
         """
     def say_replaced(self, id: str, by: str) -> DecidedIds:
         """Say which memory holds instead.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         by: The id of the memory that holds instead.
         """
     def say_holds(self, id: str, undo: bool = False) -> DecidedIds:
         """It holds, whatever was said later: no rule replaces it from now on.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         undo: With --holds: take back what was said of it; the texts decide again.
         """
     def unfold(self, id: str, only: bool = False) -> DecidedIds:
         """Its captures should not be one memory: split them for good.
 
-        id: The id of a memory or turn, or its first eight characters.
+        id: The id of a memory or turn, or its last eight characters.
         only: With --unfold: let this capture alone stand apart.
         """
     def conflicts(self, settled: bool = False) -> ConflictList:
@@ -566,7 +566,7 @@ class Client(World):
     ) -> ConflictOutcome:
         """Say which side of a contradiction holds.
 
-        conflict: The id of a conflict, or its first eight characters.
+        conflict: The id of a conflict, or its last eight characters.
         keep: Which side holds, as listed.
         note: Why, for whoever looks later.
         """

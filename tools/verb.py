@@ -16,6 +16,8 @@ import msgspec
 import orjson
 from msgspec import Meta, inspect
 
+from memtape.schemas.ids import ID_CHARS, short_id
+
 Effect = Literal["reads", "adds", "hides", "shows", "erases"]
 """The effect on memory: `hides` changes what is found, `shows` undoes that, `erases` is for good."""
 Place = Literal["project", "home", "folder"]
@@ -49,7 +51,7 @@ people = partial(said, people=True)
 inside = partial(said, inside=True, people=True)
 """Describes a field that Python alone has."""
 
-Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64, of="capture")]
+Id = Annotated[str, said("The id of a memory or turn, or its last eight characters.", 64, of="capture")]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
@@ -63,14 +65,18 @@ class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Step(NamedTuple):
-    """A next step after an answer: its purpose, a verb and its words. Each door names the verb as it does."""
+    """A next step after an answer: its purpose, a verb and its words. Each door names the verb as it does.
+
+    A command shows the ids among the words cut.
+    """
 
     what: str
     verb: str
     words: str
 
     def __str__(self) -> str:
-        return f"{self.what}: memtape {self.verb} {self.words}"
+        words = (short_id(word) if len(word) == ID_CHARS else word for word in self.words.split(" "))
+        return f"{self.what}: memtape {self.verb} {' '.join(words)}"
 
 
 class Offer(NamedTuple):

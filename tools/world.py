@@ -53,7 +53,7 @@ class World(Writer):
 
     @property
     def ids(self) -> Ids:
-        """The resolver of ids and of their beginnings."""
+        """The resolver of ids and of parts of them."""
         return query.plan.Ids(self.log, self.scope, self.is_confined)
 
     def read(

@@ -31,6 +31,7 @@ from memtape.schemas.errors import (
     StillHeld,
 )
 from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
+from memtape.schemas.ids import SHORT_CHARS
 from memtape.schemas.log import DEFAULT_PARTITIONS, Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
@@ -219,11 +220,15 @@ class EmbeddedLog(Log):
             return dict(self._db.execute(query, values).fetchall())
 
     def matching(
-        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+        self, part: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
         """See `Log.matching`."""
         # In the order of bytes "g" comes after all that an id has.
-        where, values = "id >= ? AND id < ? AND +scope IS NOT NULL", [beginning, f"{beginning}g"]
+        where, values = "id >= ? AND id < ?", [part, f"{part}g"]
+        if len(part) == SHORT_CHARS:  # The index of ids alone is read whole, and no payload.
+            ends = f"SELECT id FROM slots INDEXED BY slots_by_id WHERE substr(id, -{SHORT_CHARS}) = ?"
+            where, values = f"({where} OR id IN ({ends}))", [*values, part]
+        where += " AND +scope IS NOT NULL"
         for column, wanted in (("scope", scopes), ("type", types)):
             if wanted:
                 where += f" AND +{column} IN ({', '.join('?' * len(wanted))})"

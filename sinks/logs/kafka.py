@@ -202,14 +202,14 @@ class KafkaLog(Log):
             return {id: first for id in ids if (first := known.first(scope, id)) is not None}
 
     def matching(
-        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+        self, part: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
         """See `Log.matching`."""
         found: dict[tuple[str, str], None] = {}
         with self._reading:
             numbers = dict.fromkeys(partition_of(scope, self.partitions) for scope in scopes)
             for partition in numbers or range(self.partitions):
-                found |= dict.fromkeys(self._ids_of(partition).beginning(beginning, scopes, types))
+                found |= dict.fromkeys(self._ids_of(partition).matching(part, scopes, types))
         return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:

@@ -23,7 +23,7 @@ import msgspec
 from memtape import __version__
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import EVENT_TYPES, version_of
-from memtape.schemas.ids import digest_of, id_bytes
+from memtape.schemas.ids import SHORT_CHARS, digest_of, id_bytes
 from memtape.schemas.log import Log, Slot, slots_between, trail_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
 
@@ -98,18 +98,20 @@ class KnownIds:
         number = self.kept.scopes.get(scope)
         return None if number is None else self._first(_key(id, number))
 
-    def beginning(self, start: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def matching(self, part: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (id, scope) of the events that `Log.matching` means, without an order; some of them twice."""
-        digits = start.replace("-", "")
+        digits = part.replace("-", "")
         if not _HEX.match(digits):
             return
         first, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self.kept.scopes)
+        is_short = len(part) == len(digits) == SHORT_CHARS
         meant = [_TYPES[type] for type in types if type in _TYPES]
         for key in self.kept.ids:
-            if not key.startswith(first) or (types and key[20:] not in meant):
+            is_end = is_short and key[:16].endswith(first)
+            if not (is_end or key.startswith(first)) or (types and key[20:] not in meant):
                 continue
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
-            if id.startswith(start) and (not scopes or scope in scopes):
+            if (is_end or id.startswith(part)) and (not scopes or scope in scopes):
                 yield id, scope
 
     def _first(self, key: bytes) -> int | None:

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse
 
 from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
+from memtape.schemas.ids import short_id
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.capture.writing import now_us
@@ -23,7 +24,6 @@ from memtape.tools.client import Client
 from memtape.tools.page.acting import actions
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.views import memory, now, recalls, search, start, timeline, tree, waiting
-from memtape.tools.query.plan import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.query.telling import size_told
 
 HERE = Path(__file__).parent
@@ -74,17 +74,12 @@ def when(at: int | None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, told)
 
 
-def short(id: str) -> str:
-    """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
-    return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
-
-
 def linked(text: str, asked: PageQuery) -> Markup:
     """Return a text with a link on each id."""
     told, at = Markup(), 0
     for found in _ID.finditer(text):
         told += Markup('{}<a class="id" href="{}">{}</a>').format(
-            text[at : found.start()], asked.link("/memory", id=found[0]), short(found[0])
+            text[at : found.start()], asked.link("/memory", id=found[0]), short_id(found[0])
         )
         at = found.end()
     return told + text[at:]
@@ -107,7 +102,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "coded": coded,
     "linked": linked,
-    "short": short,
+    "short": short_id,
 }
 """The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Forgotten, Kind, Origin, Restored
+from memtape.schemas.ids import short_id
 from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, TombstoneRow, made_from
 from memtape.schemas.rows import by_weight as weight_of
 from memtape.schemas.scopes import GLOBAL, scopes_read
@@ -29,7 +30,7 @@ from memtape.state.views.context import instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
 from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.query.found import ScopeTexts, known_in
-from memtape.tools.query.plan import begun_by
+from memtape.tools.query.plan import named_by
 from memtape.tools.query.retrieval import Retriever
 
 Side = Literal["A", "B"]
@@ -165,7 +166,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
     """Return the proposal of an id or its beginning. Raises `NotFound`, and `MemtapeError` for several."""
-    number = begun_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
+    number = named_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
     if number is None:
         raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape settle` lists those.")
     return proposals[number]
@@ -194,7 +195,7 @@ def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
     if before == "accepted":
         where = "here" if rule.is_doubted else "in all projects"
         origin = " --origin operator" if rule.into == GLOBAL else ""
-        then = f"`memtape forget {rule.id} --scope {rule.into}{origin}` ends that."
+        then = f"`memtape forget {short_id(rule.id)} --scope {rule.into}{origin}` ends that."
         raise MemtapeError(f"This rule holds {where} already.", then)
     if before == "waits":
         reason = "declined as pasted" if rule.is_doubted else "declined for all projects"

@@ -12,7 +12,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 import msgspec
@@ -20,7 +19,7 @@ import msgspec
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Filters, Source
-from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.ids import ID_PATTERN, SHORT_CHARS, short_id
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
@@ -143,22 +142,8 @@ def _check(data: bytes) -> bytes:
     return blake2b(data, digest_size=CHECK_BYTES, person=b"memtape cursor").digest()
 
 
-LEAST_CHARS = 8
-LEAST_NEW_CHARS = 13
-"""Of an id of version 7 so much is a time, to the millisecond: fewer are those of all ids of a minute."""
 SHOWN = 5
-_BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
-
-
-def shortened(ids: Iterable[str]) -> dict[str, str]:
-    """Return the shortest distinguishing prefix of each id, as commands print and accept."""
-    ordered = sorted(dict.fromkeys(ids))
-    least = {id: LEAST_NEW_CHARS if id[14] == "7" else LEAST_CHARS for id in ordered}
-    for one, other in pairwise(ordered):
-        # Of ids in order the neighbours share most.
-        differs = next(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b) + 1
-        least[one], least[other] = max(least[one], differs), max(least[other], differs)
-    return {id: id[:length] for id, length in least.items()}
+_PART = re.compile(rf"[0-9a-f-]{{{SHORT_CHARS},36}}\Z")
 
 
 def nowhere(scope: str, id: str) -> NotFound:
@@ -184,13 +169,13 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
 
     Raises `NotFound` for no match, and `MemtapeError` with the ids for several.
     """
-    found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
+    found = log.matching(given, scopes, types, SHOWN + 1) if _PART.match(given) else []
     if not found:
         what = {"captured": "memory or turn", "recalled": "recall"}.get(",".join(types), "event")
         shows = "search --json` has its id as recall_id" if what == "recall" else "search` shows ids"
         raise NotFound(
             f"{scopes[0] if scopes else 'The log'} has no {what} {given[:60]}.",
-            f"`memtape {shows}; the first {LEAST_CHARS} characters do where no other begins so.",
+            f"`memtape {shows}; its last {SHORT_CHARS} characters are enough.",
         )
     if len(found) == 1:
         return found[0]
@@ -201,18 +186,20 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
         named = ", ".join(scope for scope, _ in found)
         raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
     named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
-    told = f"{given} is the beginning of several ids: {named}."
-    raise MemtapeError(told, "Give more of the one that is meant.")
+    raise MemtapeError(f"{given} may mean several ids: {named}.", "Give the whole of the one that is meant.")
 
 
-def begun_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
-    """Return which of these, by their ids, an id or its beginning means, None for no match.
+def named_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
+    """Return which of these, by their ids, a part of an id means, None for no match.
 
-    Raises `MemtapeError` where the beginning is that of several.
+    The part is as `Log.matching` takes it. Raises `MemtapeError` where it is that of several.
     """
-    found = dict.fromkeys(it for id, it in named if len(given) >= LEAST_CHARS and id.startswith(given))
+    is_enough = len(given) >= SHORT_CHARS
+    found = dict.fromkeys(
+        it for id, it in named if is_enough and (id.startswith(given) or short_id(id) == given)
+    )
     if len(found) > 1:
-        raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
+        raise MemtapeError(f"{given} may mean several ids.", "Give the whole of the one that is meant.")
     return next(iter(found), None)
 
 
@@ -269,9 +256,9 @@ class Ids(NamedTuple):
         return action(*self.meant(id, ("captured",)))
 
     def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
-        """Return the scope and the whole id of an id or its beginning, first from here or `global`.
+        """Return the scope and the whole id of an id or a part of it, first from here or `global`.
 
-        Raises `NotFound`, and `MemtapeError` for a beginning of several.
+        Raises `NotFound`, and `MemtapeError` for a part of several.
         """
         try:
             return meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.events import PEOPLE, Captured, Decided, Event, Origin
+from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import LifeMark, signature
@@ -30,6 +31,7 @@ AWAY = (
     " delivered by the next command that reaches the broker."
 )
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
+_NAMED = lazy(r"(?<=(?:by|in|ts) )[0-9a-f]{8}-[0-9a-f-]{27}(?=$|, which)")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
 
 
@@ -43,7 +45,7 @@ def told_who(actor: str, origin: Origin) -> str:
 def hidden_told(count: int, ids: Sequence[str]) -> str:
     """Return the message about hidden captures, empty for none; `ids` are the first of them."""
     told = f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore"
-    return f"{told} {ids[0]}" if count else ""
+    return f"{told} {short_id(ids[0])}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:
@@ -54,6 +56,11 @@ def told_day(at: int, now: int, *, always: bool = False) -> str:
 def brief(mark: str) -> str:
     """Return a mark of a memory without ids, for unasked context."""
     return _CONTRADICTS.sub("contradicts what", _ID.sub("", mark))
+
+
+def with_short_id(mark: str) -> str:
+    """Return a mark of a memory with its id as commands show ids."""
+    return _NAMED.sub(lambda found: short_id(found[0]), mark)
 
 
 def when_of(event: Event) -> str:

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import MAX_IDS, Archived, Kind, ScopeChanged
+from memtape.schemas.ids import short_id
 from memtape.schemas.rows import LifeMark, ScopeHeld, made_from, project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import HOUR_US, format_day, format_time
@@ -106,11 +107,11 @@ def archive(
     found = _named(world, ids, reason)
     for id, scope, unit in found:
         if is_pinned(scope, unit):
-            told = f"{id} is pinned, and what is pinned is not archived. Nothing was archived."
-            raise MemtapeError(told, f"`memtape pin --undo {id}` ends that.")
+            told = f"{short_id(id)} is pinned, and what is pinned is not archived. Nothing was archived."
+            raise MemtapeError(told, f"`memtape pin --undo {short_id(id)}` ends that.")
         if spoken_of(scope, unit) is None:
-            told = f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived."
-            raise MemtapeError(told, f"`memtape restore {id}` shows it again.")
+            told = f"{short_id(id)} is forgotten or withdrawn, and found by nobody. Nothing was archived."
+            raise MemtapeError(told, f"`memtape restore {short_id(id)}` shows it again.")
     return _append(world, found, reason, on=True)
 
 
@@ -145,7 +146,8 @@ def unarchive(
     for id, scope, unit in found:
         spoken, project = spoken_of(scope, unit), scope.lifecycle.project
         if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
-            told = f"{id} is archived with its project, which was finished on {format_day(project.since)}."
+            finished = f"which was finished on {format_day(project.since)}"
+            told = f"{short_id(id)} is archived with its project, {finished}."
             back = f"`memtape project finish --undo --scope {scope.name}` brings all of it back."
             raise MemtapeError(told, back)
     return _append(world, found, reason, on=False)
@@ -161,7 +163,7 @@ def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[s
     for given in dict.fromkeys(ids):
         id, scope = world.ids.within(given, lambda name, id: folded(world, name, id, state))
         if scope.name == GLOBAL and world.actor.origin != "operator":
-            told = f"{id} belongs to global, which only operators change."
+            told = f"{short_id(id)} belongs to global, which only operators change."
             raise MemtapeError(told, "Say --origin operator.")
         capture = scope.captures.get(id)
         assert capture is not None
@@ -267,15 +269,15 @@ def set_lifecycle(
 def _archive_lines(what: str, before: str, undo: str, world: World, asked: Any, done: ArchivedNow) -> Lines:
     def line(it: NamedUnit) -> str:
         captures = f", {many(it.captures, 'capture')}" if it.captures > 1 else ""
-        return f"{what} {it.kind} {it.id}{captures}: {one_line(it.text, SHOWN_CHARS)}"
+        return f"{what} {it.kind} {short_id(it.id)}{captures}: {one_line(it.text, SHOWN_CHARS)}"
 
     yield from some(done.done, line, most=SHOWN)
     for it in done.already:
-        yield f"{before}: {it.kind} {it.id}: {one_line(it.text, SHOWN_CHARS)}"
+        yield f"{before}: {it.kind} {short_id(it.id)}: {one_line(it.text, SHOWN_CHARS)}"
     if done.done and undo == "archive --undo":
         yield "It leaves searches, starts and MEMORY.md until it is used, pinned or said again."
     if done.done and asked.ids:
-        yield Step("To undo", undo, " ".join(it.id for it in done.done))
+        yield Step("Undo", undo, " ".join(it.id for it in done.done))
 
 
 def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Lines:
@@ -285,7 +287,7 @@ def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Lines:
             text = next(iter(it.text.splitlines()), "") or "(its text is erased)"
             about = [it.kind, f"said {format_day(it.at)}", f"archived {format_day(it.archived_at)}"]
             about += ["forgotten or withdrawn too"] * it.hidden + [it.scope] * (it.scope != found.scope)
-            yield f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {it.id}"
+            yield f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {short_id(it.id)}"
     if not found.archived:
         yield "Nothing has left the views by itself." if asked.purged else "Nothing is archived by itself."
     elif (left := sum(found.counts.values()) - len(found.archived)) > 0:
@@ -495,7 +497,7 @@ def _finish_shell(world: World, asked: Any) -> ProjectChange:
     texts = to_finish(world)
     if not asked.yes:
         back = f"memtape project finish --undo --scope {world.scope}"
-        say(f"{many(texts, 'text')} of {world.scope} will be archived. To undo: {back}", err=True)
+        say(f"{many(texts, 'text')} of {world.scope} will be archived. Undo: {back}", err=True)
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     return finish(world)
@@ -503,7 +505,7 @@ def _finish_shell(world: World, asked: Any) -> ProjectChange:
 
 def _finish_lines(world: World, asked: Asks, done: ProjectChange) -> Lines:
     yield f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}."
-    yield Step("To undo", "project finish --undo", f"--scope {done.scope}")
+    yield Step("Undo", "project finish --undo", f"--scope {done.scope}")
 
 
 def _project_lines(world: World, asked: Asks, found: list[Project]) -> Iterator[str]:

@@ -14,8 +14,10 @@ from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent, InvalidScope, InvalidUse, MemtapeError, Paused
 from memtape.schemas.events import Kind, Used
+from memtape.schemas.ids import short_id
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
+from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_storing
@@ -204,14 +206,22 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
     source = asked.source or (path.name if path is not None else None)
     done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
     yield done
-    parts = f" in {done.count} parts" if done.count > 1 else ""
-    place = f"partition {done.partition}, offset {done.offset}, " if done.partition is not None else ""
-    if done.spooled or not world.profile.keeps:
-        place = "in the spool, " if done.spooled else "kept nowhere, "
-    yield f"{done.id}{parts} ({world.scope}, {place}profile {done.profile})"
+    if not world.profile.keeps:
+        yield f"Kept nowhere: profile {done.profile}."
+    else:
+        place = " in the spool" if done.spooled else f" in {done.count} parts" if done.count > 1 else ""
+        can_undo = done.count == 1 and not (done.hidden or done.spooled)
+        undo = f" Undo: memtape forget {short_id(done.id)}" if can_undo else ""
+        kept = "Stored" if done.hidden else "Remembered"
+        yield f"{kept} in {world.scope}{place}{in_profile(done.profile)}.{undo}"
     yield from capture_notes(done.hidden, done.id, done.redacted)
     if done.spooled:
         say(AWAY, err=True)
+
+
+def in_profile(name: str) -> str:
+    """Return the words for a profile other than the default."""
+    return "" if name == PROD else f", profile {name}"
 
 
 def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Lines:
@@ -254,7 +264,7 @@ def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: 
     said |= {"profile": world.profile.name}
     yield Failure(said) if refused else said
     kept = "" if world.profile.keeps else ", kept nowhere"
-    yield f"Captured {many(count, 'event')}{kept}. Profile {world.profile.name}."
+    yield f"Captured {many(count, 'event')}{kept}{in_profile(world.profile.name)}."
     yield from filter(None, (redacted(world.redactor.counts), hidden_told(len(hidden), hidden)))
     if spooled:
         say(AWAY, err=True)

@@ -23,6 +23,7 @@ from memtape.schemas.events import (
     Settled,
     Unfolded,
 )
+from memtape.schemas.ids import short_id
 from memtape.schemas.rows import TOLD_WHY
 from memtape.schemas.rows import stale as stale_mark
 from memtape.schemas.scopes import GLOBAL, scopes_read
@@ -32,7 +33,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools import query
 from memtape.tools.capture.writing import Writer, check_label, check_person
 from memtape.tools.doors.terminal import say_lag
-from memtape.tools.query.plan import begun_by, shortened, state_of
+from memtape.tools.query.plan import named_by, state_of
 from memtape.tools.verb import (
     Asks,
     Effect,
@@ -47,7 +48,7 @@ from memtape.tools.verb import (
     rare,
     said,
 )
-from memtape.tools.verbs.capturing import capture_notes
+from memtape.tools.verbs.capturing import capture_notes, in_profile
 
 if TYPE_CHECKING:
     from memtape.schemas.rows import MemoryRow, TurnRow
@@ -305,26 +306,29 @@ def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", of
         none = " None of that was hidden: it was not forgotten, or is shown again already."
         yield f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else none}"
         if undo:
-            yield Step("To undo", undo, decided.ids[0])
+            yield Step("Undo", undo, decided.ids[0])
 
     return Verb(name, run, lines, effect=effect, undo=undo, tool=offer)
 
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
     for it in found:
-        yield f"{format_day(it.at)}  {it.id}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"
+        yield f"{format_day(it.at)}  {short_id(it.id)}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"
     if len(found) == asked.limit:
         yield "There may be more; --limit shows it."
     yield "To show one again: memtape restore ID" if found else "Nothing is hidden."
 
 
 def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Lines:
-    said = "It says the same, and is one memory with it."
+    said = "it says the same, and is one memory with it"
     if done.replaced:
-        said = f"It replaced {done.replaced}."
+        said = f"it replaced {short_id(done.replaced)}"
     if done.hidden:
-        said = f"It replaces {done.replaced or asked.id} once it is shown."
-    yield f"{done.id} ({done.scope}, profile {done.profile}). {said}"
+        said = f"it replaces {short_id(done.replaced or asked.id)} once it is shown"
+    kept = "Stored" if done.hidden else "Remembered"
+    yield f"{kept} in {done.scope}{in_profile(done.profile)}: {said}."
+    if not done.hidden:
+        yield Step("Undo", "forget", done.id)
     yield from capture_notes(done.hidden, done.id, done.redacted)
 
 
@@ -361,7 +365,7 @@ def conflicts(
 def settle(
     world: World,
     conflict: Annotated[
-        str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID", of="conflict")
+        str, said("The id of a conflict, or its last eight characters.", 64, metavar="ID", of="conflict")
     ],
     keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
@@ -376,7 +380,7 @@ def settle(
     check_person(origin, "settle a conflict", then)
     states = [state for name in scopes_read(world.scope) if (state := state_of(world, name)) is not None]
     listed = [(state, found) for state in states for found in state.conflicts.by_id.values()]
-    number = begun_by(conflict, ((it[1].id, number) for number, it in enumerate(listed)))
+    number = named_by(conflict, ((it[1].id, number) for number, it in enumerate(listed)))
     if number is None:
         told = f"{world.scope} has no conflict {conflict[:60]}."
         raise NotFound(told, "`memtape settle --all` shows their ids.")
@@ -479,23 +483,23 @@ def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[
     else:
         yield f'Kept: "{one_line(done.kept[0], 120)}".'
         yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
-    yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
+    yield f"Undo: memtape settle {short_id(done.id)} --keep A, B or both"
 
 
 def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[str]:
     for it in found.conflicts:
         shared = "  global" if it.scope == GLOBAL else ""
-        yield f"{it.severity:6}  {it.id}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
+        yield f"{it.severity:6}  {short_id(it.id)}  {format_day(it.raised_at)}  {TOLD_WHY[it.why]}{shared}"
         for name, side in (("A", it.a), ("B", it.b)):
             if side.text is None:
                 yield f"     {name}  no longer shown"
                 continue
             confirmed = f", confirmed {side.confirmations}x" if side.confirmations else ""
             said = f"{format_day(side.at or 0)}, {one_line(side.actor or '', 40)} ({side.origin}){confirmed}"
-            yield f"     {name}  {one_line(side.text, TEXT_CHARS)}\n        {said}, {side.id}"
+            yield f"     {name}  {one_line(side.text, TEXT_CHARS)}\n        {said}, {short_id(side.id or '')}"
         day = format_day(it.settled_at or 0)
         if it.status == "pending":
-            yield f"        memtape settle {it.id} --keep A, B or both"
+            yield f"        memtape settle {short_id(it.id)} --keep A, B or both"
         elif it.status == "expired":
             yield f"        expired on {day}: nobody needs to settle it"
         else:
@@ -512,25 +516,25 @@ def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined:
     for rule in done:
         text = one_line(rule.text, TEXT_CHARS)
         if declined:
-            after_all = f"memtape settle {rule.id} --accept"
+            after_all = f"memtape settle {short_id(rule.id)} --accept"
             yield f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
             continue
         where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
         origin = " --origin operator" if rule.into == GLOBAL else ""
-        yield f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
+        undo = f"memtape forget {short_id(rule.id)} --scope {rule.into}{origin}"
+        yield f'Holds {where}: "{text}". Undo: {undo}'
     if not done:
         pasted = "What waits may be pasted: take each by its id."
         yield pasted if waiting_rules(world) else "No rule waits."
 
 
 def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[str]:
-    short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
         who = f"{one_line(rule.actor, 40)} ({rule.origin})"
         yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
-        yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
+        yield f"    memtape settle {short_id(rule.id)} --accept --scope {rule.scope}, or --decline"
     if waiting:
         yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape settle --accept --all"
     else:
@@ -539,7 +543,7 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[str]:
 
 def _rule_lines(world: World, asked: Any, found: list[tuple[Proposal, Answered]]) -> Iterator[str]:
     for rule, answer in found:
-        yield f"{answer:<9} {rule.id}  {one_line(rule.text, TEXT_CHARS)}"
+        yield f"{answer:<9} {short_id(rule.id)}  {one_line(rule.text, TEXT_CHARS)}"
     if not found:
         yield "No rule was proposed."
 
@@ -548,14 +552,14 @@ def _stale_lines(world: World, asked: Any, found: list[MemoryRow]) -> Iterator[s
     for number, it in enumerate(found, start=1):
         used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
         of = f"--scope {it.scope}"
-        again = f"capture its text again; memtape show {it.id} {of}"
+        again = f"capture its text again; memtape show {short_id(it.id)} {of}"
         if len(it.text) <= TEXT_CHARS and "\n" not in it.text:
             again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
         yield f"{number:2}. {one_line(it.text, TEXT_CHARS)}"
         yield f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}"
         yield f"    still so: {again}"
-        yield f"    replaced: memtape update {it.id} --by ID {of}"
-        yield f"    unwanted: memtape forget {it.id} {of}"
+        yield f"    replaced: memtape update {short_id(it.id)} --by ID {of}"
+        yield f"    unwanted: memtape forget {short_id(it.id)} {of}"
     if not found:
         yield "Nothing is stale."
 
@@ -566,7 +570,7 @@ def _order_lines(world: World, asked: Any, found: list[Order]) -> Iterator[str]:
         about = left_out if it.about else "names nothing that could be left out"
         yield f"{number:2}. {one_line(it.text, TEXT_CHARS)}"
         yield f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}"
-        ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
+        ends = "; ".join(f"memtape forget {short_id(id)} --scope {it.scope}" for id in it.ids)
         yield f"    to end it: {ends}"
     if not found:
         yield "Nobody has ordered anything about memory."

@@ -74,7 +74,6 @@ def _steps() -> Iterator[DemoStep]:
         environment = {name: value for name, value in os.environ.items() if name not in left_out}
         environment |= {HOME_VARIABLE: str(Path(folder, "home")), "NO_COLOR": "1"}
         ids: list[str] = []
-        places: list[list[str]] = []
 
         def ran(shows: str, *words: str, told: str = "", show: Callable[[str], str] = str.rstrip) -> DemoStep:
             command = [sys.executable, "-m", "memtape", *words]
@@ -90,15 +89,14 @@ def _steps() -> Iterator[DemoStep]:
             if done.returncode != 0:
                 raise MemtapeError(f"The step {words[0]} failed: {one_line(done.stderr or done.stdout, 300)}")
             if words[0] in ("capture", "update"):
-                ids.append(done.stdout.split()[0])
-                places.append(done.stdout.replace(",", " ").split())
+                ids.append(done.stdout.split()[-1])  # The last word is what undoes it.
             typed = (f'"{word}"' if " " in word else word for word in words)
             return DemoStep(shows, " ".join(("memtape", *typed)), show(done.stdout))
 
         words = (FACT, *ADA, "--session", "claude-1")
         yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", *words)
-        number, offset = (places[0][places[0].index(name) + 1] for name in ("partition", "offset"))
-        before = f"{number}/{int(offset) + 1}"
+        (told,) = json.loads(ran("", "log", "--type", "captured", "--json").printed)["events"]
+        before = f"{told['partition']}/{told['offset'] + 1}"
         yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
         yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")
         yield ran("The past can be asked too.", "search", QUESTION, "--limit", "1", "--as-of", before)

@@ -12,7 +12,8 @@ import msgspec
 
 from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
-from memtape.schemas.times import format_time, parse_time
+from memtape.schemas.ids import short_id
+from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import confirmed, is_json, say, say_all, some
@@ -183,10 +184,11 @@ def _print_plan(made: erasing.ErasurePlan) -> None:
     if made.is_resumed:
         say("This erasure was cut short, and is finished now.")
     if made.erased_before:
-        say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
+        before = ", ".join(map(short_id, made.erased_before))
+        say(f"Erased before: {before}. What is left of it is taken out now.")
     say_all(some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:"))
     also = "Corrections of people go too, since their words come from both:"
-    say_all(some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also))
+    say_all(some(made.corrected, lambda it: f"  {short_id(it.id)}  {one_line(it.text, 80)}", also))
     also = "What else carries the text, and stays unless `erase` is given --everywhere:"
     say_all(some(made.carriers, _item, also))
     for partition, offset in [] if made.take_unreadable else made.unreadable:
@@ -203,7 +205,8 @@ def _name(name: erasing.RemainingName) -> str:
 
 def _item(item: erasing.ErasedItem) -> str:
     places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
-    return f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip()
+    told = f"{item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}"
+    return f"  {short_id(item.id)}  {told}".rstrip()
 
 
 def _print_proof(erasure: erasing.Erasure, seconds: float) -> None:
@@ -250,8 +253,8 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         say(f"Not gone for good: {unsought}.", err=True)
         then = "Erase those texts too, if the words give away what was erased."
         then += " By word, with the ids of the texts:"
-        words = list(needles.shared.items())
-        say_all(some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then), err=True)
+        words = [(one_line(word, 80), ", ".join(map(short_id, ids))) for word, ids in needles.shared.items()]
+        say_all(some(words, "  {0[0]}  {0[1]}".format, then), err=True)
     if needles.labelled:
         labels = one_line(", ".join(needles.labelled), 200)
         say(f"Labels of other events (tags, sources) still say: {labels}.", err=True)
@@ -278,8 +281,8 @@ def _prune_shell(world: World, asked: Any) -> Output:
         raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
     yield forget(world, made)
     first = made.items[0]
-    undo = f"memtape restore {first.id} --scope {first.scope}"
-    yield f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each."
+    undo = f"memtape restore {short_id(first.id)} --scope {first.scope}"
+    yield f"Forgot {many(len(made.items), 'capture')}. Undo: {undo}, and so of each."
 
 
 def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
@@ -291,9 +294,8 @@ def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
     else:
         would = " would be forgotten" if dry_run else ""
         yield f"{many(len(made.items), 'capture')} {what}{would}:"
-    yield from some(
-        made.items, lambda it: f"  {it.id}  {format_time(it.at)[:10]}  {it.kind}  {one_line(it.text, 80)}"
-    )
+    told = [(short_id(it.id), format_day(it.at), it.kind, one_line(it.text, 80)) for it in made.items]
+    yield from some(told, lambda it: f"  {'  '.join(it)}")
     scopes = Counter(item.scope for item in made.items)
     if len(scopes) > 1:
         yield from (f"  {name}: {count:,}" for name, count in scopes.items())

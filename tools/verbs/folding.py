@@ -13,6 +13,7 @@ from msgspec import Meta
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.schemas.ids import short_id
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools import query
@@ -189,7 +190,9 @@ def embedder_lines(world: World, asked: Any, state: EmbedderState) -> Iterator[s
 def _refold_lines(world: World, asked: Any, found: Refolded) -> Iterator[str]:
     for pair in found.pairs[:SHOWN_PAIRS]:
         yield f"{pair.change} in {pair.scope}:"
-        yield from (f"  {one_line(it.text, PAIR_CHARS)} ({it.id})" for it in (pair.first, pair.second))
+        yield from (
+            f"  {one_line(it.text, PAIR_CHARS)} ({short_id(it.id)})" for it in (pair.first, pair.second)
+        )
     if len(found.pairs) > SHOWN_PAIRS:
         yield f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair')}; --json has all."
     by = f"by {found.embedder}" if found.folding else "with folding off"
@@ -202,7 +205,7 @@ def _refold_lines(world: World, asked: Any, found: Refolded) -> Iterator[str]:
         sets = "sets apart for good what should not have folded"
         yield f"`memtape update ID --unfold` {sets}; `--fold off` all of it."
     else:
-        yield "To undo: `memtape admin refold --fold on`."
+        yield "Undo: `memtape admin refold --fold on`."
 
 
 def consolidate(
@@ -238,7 +241,9 @@ def _pass_shell(world: World, asked: Any) -> Output:
     for it in operations:
         yield one_line(it.survivor.text if it.survivor else it.text, SHOWN_CHARS)
         yield f" {_STANDS[it.op]}"
-        yield from (f"  {candidate.id} {one_line(candidate.text, SHOWN_CHARS)}" for candidate in it.of)
+        yield from (
+            f"  {short_id(candidate.id)} {one_line(candidate.text, SHOWN_CHARS)}" for candidate in it.of
+        )
     what = f"{many(done.clusters, 'cluster')} of memories that are alike: {many(len(operations), 'decision')}"
     if done.is_done:
         yield f"Looked at {what}."

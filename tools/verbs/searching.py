@@ -12,6 +12,7 @@ from msgspec import Meta
 from memtape import STARTED_NS
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Kind, Origin, Tier
+from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import LANES, UNASKED, Lane
 from memtape.schemas.places import place_in
 from memtape.schemas.times import format_time, parse_time
@@ -23,8 +24,7 @@ from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.plan import shortened
-from memtape.tools.query.telling import other_wordings
+from memtape.tools.query.telling import other_wordings, with_short_id
 from memtape.tools.recalling import MAX_SHOWN, append_recall, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
 
@@ -193,9 +193,9 @@ def recent(
 def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[str]:
     """Yield texts without a search."""
     for it in found:
-        marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in it.marks)
+        marks = "".join(f" · {one_line(with_short_id(mark), TEXT_CHARS)}" for mark in it.marks)
         about = f"{it.kind} · {one_line(it.actor, 40)} ({it.origin}){marks}"
-        yield f"{format_time(it.at)}  {it.id}  {about}"
+        yield f"{format_time(it.at)}  {short_id(it.id)}  {about}"
         yield f"    {one_line(it.text, TEXT_CHARS)}"
     if not found:
         yield "Nothing of the kind is remembered yet; `memtape status` says what there is."
@@ -229,7 +229,9 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
             then = "`memtape capture` and `memtape import` add to it"
             yield f"{told_scope(world.scope)} holds nothing yet. {then}; {elsewhere}"
     if answer.next is not None:
-        say(f"For more, the same with --cursor {answer.next}", err=True)
+        say(
+            f"For more: --{f'cursor {answer.next}' if asked.cursor else f'limit {2 * asked.limit}'}", err=True
+        )
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:
@@ -241,7 +243,7 @@ def _result(number: int, result: Result) -> str:
     about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
     if result.sums:
         about = ["not what was said"]
-    about += markdown.standing(result)
+    about += map(with_short_id, markdown.standing(result))
     if place := place_in(result.path):
         about.append(one_line(place.told(), 120))
     if result.source:
@@ -251,7 +253,7 @@ def _result(number: int, result: Result) -> str:
     passage = one_line(result.passage, 300)
     beside = "".join(f"    {line}\n" for line in other_wordings(result))
     told = " · ".join([*about, f"score {result.score:.2f}"])
-    return f"{number:2}. {passage}\n{beside}    {told}\n    {result.id}"
+    return f"{number:2}. {passage}\n{beside}    {told}\n    {short_id(result.id)}"
 
 
 def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
@@ -361,7 +363,6 @@ def _session_lines(world: World, asked: Any, found: list[Session]) -> Iterator[s
 
 
 def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
-    short = shortened(memory.id for one in found for memory in one.memories)
     for one in found:
         tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
         count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
@@ -373,7 +374,7 @@ def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
             used = {True: "used", False: "not used", None: "use unknown"}[it.used]
             now = "" if it.now == "shown" else f", {it.now} since"
             line = "(erased)" if it.line is None else one_line(it.line, LINE_CHARS)
-            yield f"    {short[it.id]}  {line}  [{used}{now}]"
+            yield f"    {short_id(it.id)}  {line}  [{used}{now}]"
     if not found:
         yield "Nothing was given to an agent unasked."
 
@@ -381,7 +382,7 @@ def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
 def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[str]:
     if asked.explain:
         for item in found.items:
-            yield f"{item.section:10} {item.id}  {one_line(item.text, 80)}"
+            yield f"{item.section:10} {short_id(item.id)}  {one_line(item.text, 80)}"
     else:
         say(found.text, nl=False)
     if found.items:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, InvalidUse, MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
+from memtape.schemas.ids import short_id
 from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
 from memtape.schemas.scopes import check_scope, partition_of
@@ -24,7 +25,7 @@ from memtape.tools import query
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import printed_json, say, say_lag
-from memtape.tools.query.telling import confirmed, said_of, when_of
+from memtape.tools.query.telling import confirmed, said_of, when_of, with_short_id
 from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, people, rare, said
 from memtape.tools.verbs.searching import latest_lines
 
@@ -132,10 +133,10 @@ def _whole_lines(world: World, asked: Any, document: Whole) -> Iterator[str]:
 
 
 def _why_lines(world: World, asked: Any, explained: Explained) -> Iterator[str]:
-    yield f"Memory {explained.id} in {explained.scope}"
+    yield f"Memory {short_id(explained.id)} in {explained.scope}"
     for it in explained.events:
         similarity = f" {it.similarity:.2f}" if it.similarity else ""
-        taken = f"  taken from {', '.join(it.event.refs)}" if it.event.refs else ""
+        taken = f"  taken from {', '.join(map(short_id, it.event.refs))}" if it.event.refs else ""
         how = f"{it.part}: {it.how}{similarity}"
         yield f"{it.partition}/{it.offset}  {how}  {_event_line(it.event)}{taken}"
     yield from _hidden_lines(show(world, asked.id))
@@ -153,13 +154,13 @@ def _opened_lines(world: World, asked: Any, opened: Opened) -> Iterator[str]:
         return
     row = opened.memory or opened.turn
     assert row is not None
-    yield from (visible(row.text), "", f"{row.kind} {row.id} in {row.scope}")
+    yield from (visible(row.text), "", f"{row.kind} {short_id(row.id)} in {row.scope}")
     yield f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}"
     if row.source:
         yield f"source {one_line(row.source)}"
     if place := place_in(row.path):
         span = f"characters {place.start + 1:,} to {place.end:,}"
-        yield f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole"
+        yield f"{one_line(place.told())}, {span}; the whole: memtape show {short_id(row.id)} --whole"
     elif row.path:
         yield f"path {one_line(row.path)}"
     yield from _details(opened)
@@ -173,15 +174,17 @@ def _details(opened: Opened) -> Iterator[str]:
         yield f"session {one_line(row.session)}"
     if row is not None and row.tags:
         yield "tags " + ", ".join(map(one_line, row.tags))
-    yield from map(one_line, opened.marks)
+    yield from map(one_line, map(with_short_id, opened.marks))
     if (memory := opened.memory) is not None:
         yield confirmed(memory.confirmations, memory.last_at)
         importance = f"importance {memory.importance_confirmed / 1_000:.2f} by confirmations"
         yield f"{memory.status}, {memory.category}, {memory.polarity}, {importance}"
-        yield f"captures {', '.join(memory.ids)}"
-        yield from (f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings)
+        yield f"captures {', '.join(map(short_id, memory.ids))}"
+        yield from (
+            f"also said: {one_line(wording.text)} ({short_id(wording.id)})" for wording in memory.wordings
+        )
         if memory.made_of:
-            yield f"made of {', '.join(memory.made_of)}"
+            yield f"made of {', '.join(map(short_id, memory.made_of))}"
     if opened.last_used_at is not None:
         yield f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}"
 
@@ -190,12 +193,12 @@ def _hidden_lines(opened: Opened) -> Iterator[str]:
     """Yield why something is hidden, and how it is shown again."""
     row = opened.memory or opened.turn
     if row is not None and opened.hidden:
-        again = f"memtape restore {row.id} --scope {row.scope}"
+        again = f"memtape restore {short_id(row.id)} --scope {row.scope}"
         yield f"Hidden: {opened.why_hidden()}. To show it again: {again}"
 
 
 def _summary_lines(opened: Opened, row: SummaryRow) -> Iterator[str]:
-    yield from (visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}")
+    yield from (visible(row.text), "", *opened.marks, f"{row.kind} {short_id(row.id)} in {row.scope}")
     if row.keywords:
         yield "keywords " + ", ".join(map(one_line, row.keywords))
     span = f"from {format_time(row.first_at)} to {format_time(row.last_at)}"
@@ -203,17 +206,17 @@ def _summary_lines(opened: Opened, row: SummaryRow) -> Iterator[str]:
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
-        yield f"  {format_time(source.at)}  {source.id}  {text}{marks}"
+        yield f"  {format_time(source.at)}  {short_id(source.id)}  {text}{marks}"
 
 
 def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
     id = asked.id
     for edge in found.edges:
         if id is None:
-            yield f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}"
+            yield f"        {short_id(edge.source.id)}  {edge.source.kind}  {one_line(edge.source.text, 120)}"
         learned = f"{edge.learned:5.3f}" if edge.learned else "    -"
         windows = max(edge.windows, edge.learned_windows)
-        target = f"{edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}"
+        target = f"{short_id(edge.target.id)}  {edge.target.kind}  {one_line(edge.target.text, 120)}"
         yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
         yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
@@ -363,7 +366,7 @@ def _event_line(event: Event, *, texts: bool = True) -> str:
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
     blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""
-    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {short_id(event.id)}  {who}  {said}".rstrip()
 
 
 def _slot(slot: LogSlot, *, texts: bool = True) -> str:
@@ -375,7 +378,7 @@ def _diff_lines(world: World, asked: Any, changes: Diff) -> Iterator[str]:
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
             more = f" (+{len(changed.captures)})" if changed.captures else ""
-            yield f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}"
+            yield f"{what:<10} {short_id(changed.id)}  {changed.kind}{more}  {one_line(changed.text, 120)}"
     yield f"{many(changes.turns, 'turn')} came."
 
 

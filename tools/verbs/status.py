@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from memtape.schemas.ids import short_id
 from memtape.schemas.rows import PassMark, project_told
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import format_day, format_time, parse_time
@@ -18,7 +19,6 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools import query
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
-from memtape.tools.query.plan import shortened
 from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
 from memtape.tools.verb import AsOf, Output, Verb, said
@@ -90,9 +90,8 @@ def overview(home: Path) -> Output:
     yield found
     told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
     yield f"{told_scope(found.scope or '')} remembers {told}."
-    short = shortened(it.id for it in found.latest)
     for it in found.latest:
-        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+        yield f"  {short_id(it.id)}  {format_day(it.at)}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:
         counts = {"conflict": found.conflicts, "rule": len(found.rules)}
@@ -225,7 +224,7 @@ def _unwell_lines(state: Status) -> Iterator[str]:
         yield from more(state.dead_letters - len(letters))
     if state.hidden:
         yield f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:"
-        yield from (f"  {id}" for id in state.hidden_ids[:NAMED])
+        yield from (f"  {short_id(id)}" for id in state.hidden_ids[:NAMED])
         yield from more(state.hidden - len(state.hidden_ids[:NAMED]))
 
 

@@ -27,7 +27,7 @@ from memtape.schemas.events import (
     Origin,
     refs_of_edit,
 )
-from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
+from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, short_id, slug_of
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow, made_from
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
@@ -43,7 +43,7 @@ from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import decoded, is_asked
-from memtape.tools.query.plan import LEAST_CHARS, begun_by, state_of
+from memtape.tools.query.plan import named_by, state_of
 from memtape.tools.query.telling import redacted
 from memtape.tools.verb import Asks, Offer, Text, Verb, people, said
 
@@ -392,9 +392,9 @@ def meant(scope: Scope, name: str) -> Page:
     page = scope.pages.at(name) if is_slug(name) or name == ROOT else None
     if page is None or not page.lives:
         page = page_of(scope, name)
-    if page is None and len(name) >= LEAST_CHARS:
+    if page is None:
         by_seq = scope.captures.by_seq
-        birth = begun_by(name, ((by_seq[seq].id, birth) for seq, birth in scope.pages.of_capture.items()))
+        birth = named_by(name, ((by_seq[seq].id, birth) for seq, birth in scope.pages.of_capture.items()))
         page = None if birth is None else scope.pages.by_birth[birth]
     if page is None or not page.lives:
         hint = "`memtape tree` draws all; `memtape tree new` writes one."
@@ -478,7 +478,7 @@ def _edit_shell(world: Writer, asked: EditPageAsks) -> Written:
 
 def _link_lines(world: Writer, asked: Any, done: LinkSaid) -> Iterator[str]:
     ends = f"{done.source} {done.relation} {done.target}"
-    again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
+    again = f"Undo: memtape tree link {done.source} {done.target} --as {done.relation}"
     if asked.undo:
         yield f"Ended: {ends}. {again}"
         return
@@ -498,10 +498,11 @@ def _given_text(text: str | None, start: Callable[[], str]) -> str | None:
 
 def _written_lines(what: str, world: Writer, asked: Any, done: Written) -> Iterator[str]:
     below = f", below {done.under}" if done.under else ""
-    yield f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}."
+    version = f", version {done.version}" if done.version else ""
+    yield f"{what} {done.slug or short_id(done.id)} ({done.scope}{below}), page {short_id(done.id)}{version}."
     if done.beside:
         beside = many(done.beside, "other version stands", "other versions stand")
-        yield f"{beside} beside the current one: memtape tree show {done.slug or done.id}"
+        yield f"{beside} beside the current one: memtape tree show {done.slug or short_id(done.id)}"
     if told := redacted(done.redacted):
         yield told
 
@@ -539,8 +540,8 @@ def _node_line(node: TreeNode) -> str:
 
 def _page_lines(world: Writer, asked: Any, shown: PageShown) -> Iterator[str]:
     row = shown.row
-    yield f"{row.slug or row.id}  {one_line(row.title, SHOWN_CHARS)}"
-    told = {"id": row.id, "summary": row.summary, "hints": "; ".join(row.hints)}
+    yield f"{row.slug or short_id(row.id)}  {one_line(row.title, SHOWN_CHARS)}"
+    told = {"id": short_id(row.id), "summary": row.summary, "hints": "; ".join(row.hints)}
     for name, value in told.items():
         if value:
             yield f"{name:<9}{one_line(value)}"
@@ -563,7 +564,7 @@ def _page_lines(world: Writer, asked: Any, shown: PageShown) -> Iterator[str]:
     if row.diverged:
         beside = many(len(row.beside), "version stands", "versions stand")
         yield f"{beside} beside the current one, since two were"
-        yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+        yield f"written upon one. Say what is so: memtape tree edit {row.slug or short_id(row.id)}"
 
 
 def _end_line(it: PageEnd) -> str:
