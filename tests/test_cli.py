@@ -308,7 +308,8 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
     assert call("capture", "The crane is number seven.").exit_code == 0
     (id,) = [it["id"] for it in document("search")["results"]]
-    ours = ((f"memtape {verb} {id[:4]}", f"plain,{id}") for verb in ("show", "pin", "forget"))
+    ours = ((f"memtape {verb} {id[-8:-4]}", f"plain,{id[-8:]}") for verb in ("show", "pin", "forget"))
+    ours = (*ours, (f"memtape show {id[:12]}", f"plain,{id}"))
     files = ((f"memtape {words}", "file,") for words in ("import ex", "admin secrets join te"))
     others = (("memtape sh", "plain,show"), ("memtape agents connect cl", "plain,claude"))
     for words, found in (*others, *ours, *files):
@@ -391,3 +392,15 @@ def test_every_shown_id_is_eight_characters_and_names_its_memory() -> None:
     assert re.fullmatch(r"Remembered in project:test\. Undo: memtape forget [0-9a-f]{8}\n", receipt)
     undo = shlex.split(receipt.partition("Undo: memtape ")[2])
     assert document(*undo)["ids"] and "Nothing found" in commanding.call("search", "lunch", *SCOPE).output
+
+
+def test_help_begins_with_eight_everyday_commands_and_cuts_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = click.unstyle(call("--help").output)
+    sections = re.findall(r"^(\w[^\n]*):\n((?:  .*\n)+)", told, re.MULTILINE)
+    title, lines = sections[0]
+    assert title == "Every day" and len(re.findall(r"^  \w", lines, re.MULTILINE)) == 8
+    assert [name for name, _ in sections][-1] == "Options" and "…" not in told and "..." not in lines
+    coloured = main.make_context("memtape", []).get_help()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[36mcapture\x1b[0m" in coloured
+    assert click.unstyle(coloured) == main.make_context("memtape", []).get_help()

@@ -23,6 +23,7 @@ from msgspec import inspect
 from memtape import __version__
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
+from memtape.schemas.ids import short_id
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
 from memtape.schemas.visible import one_line, visible
@@ -127,8 +128,32 @@ def _print_answer(verb: Verb, world: Any, asked: Any) -> None:
         sys.exit(1)
 
 
+class HelpFormatter(click.HelpFormatter):
+    """Help with coloured titles and names, where stdout is a terminal and `NO_COLOR` is not set."""
+
+    def write_heading(self, heading: str) -> None:
+        """Write the title of a section."""
+        super().write_heading(_coloured(heading, bold=True))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write names with their descriptions."""
+        super().write_dl([(_coloured(name, fg="cyan"), told) for name, told in rows], col_max, col_spacing)
+
+
+def _coloured(text: str, **style: Any) -> str:
+    return text if os.environ.get("NO_COLOR") else click.style(text, **style)
+
+
+class Context(click.Context):
+    """The context of all commands."""
+
+    formatter_class = HelpFormatter
+
+
 class Commands(click.Group):
     """A group of commands, each made when first asked for; usage errors are escaped like all printed text."""
+
+    context_class = Context
 
     def __init__(self, name: str, titles: Mapping[str, Sequence[str]], **options: Any) -> None:
         super().__init__(name.rpartition(" ")[2] or "memtape", context_settings=SETTINGS, **options)
@@ -153,17 +178,26 @@ class Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command of the first word; name the commands that an unknown word may mean."""
+        """Return the command of the first word; name the commands that an unknown word may mean.
+
+        What cannot be undone is named last.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
             alike = (f"{self.words} {it}".strip() for it in get_close_matches(args[0], self.names, 2))
-            meant = (() if self.words else SYNONYMS.get(args[0].lower(), ())) or alike
+            known = (() if self.words else SYNONYMS.get(args[0].lower(), ())) or alike
+            meant = sorted(known, key=lambda it: it in VERBS and VERBS[it].effect == "erases")
             if not (named := " or ".join(f"`memtape {it}`" for it in meant)):
                 raise
             raise click.UsageError(f"{error.message} Did you mean {named}?", error.ctx) from None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, then the options of the group."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their titles, each with its whole first sentence."""
@@ -190,7 +224,7 @@ def _made(words: str) -> click.Command:
         names = tuple(dict.fromkeys(name.partition(" ")[0] for name in inner))
         return Commands(words, {"Commands": names}, help=GROUPS[words].text)
     verbs = [VERBS[each] for each in COMMANDS[words]]
-    return click.Command(
+    made = click.Command(
         words.rpartition(" ")[2],
         params=_parameters_of(verbs),
         callback=partial(_called, verbs),
@@ -198,6 +232,8 @@ def _made(words: str) -> click.Command:
         hidden=words == "overview",
         context_settings={"ignore_unknown_options": True} if verbs[0].is_tolerant else None,
     )
+    made.context_class = Context
+    return made
 
 
 def _parameters_of(verbs: Sequence[Verb]) -> list[click.Parameter]:
@@ -289,7 +325,8 @@ def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> l
             found = client.hidden(COMPLETED)
         elif ctx.command.name == "archive" and ctx.params.get(f"{OWN}undo"):
             found = client.archived(COMPLETED).archived
-        return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
+        named = [(short if (short := short_id(it.id)).startswith(begun) else it.id, it.text) for it in found]
+        return [CompletionItem(id, help=one_line(text, 60)) for id, text in named if id.startswith(begun)]
     return []
 
 
