@@ -22,6 +22,7 @@ from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.metrics import OnStep, Step
 from memtape.schemas.rows import Delta
+from memtape.state.core.partition import Partition
 
 BATCH_EVENTS = 2_000
 POLL = timedelta(milliseconds=40)
@@ -62,6 +63,8 @@ class Control:
         self.batch_events = batch_events
         self.stopping = threading.Event()
         self.read: dict[int, int] = {}
+        self.folding: dict[int, tuple[Partition, int]] = {}
+        """The state of a partition while a batch is folded and written, and its offset before."""
         self.behind: dict[int, bool] = {}
         """Whether more events of a partition wait behind its last batch, which was full."""
 
@@ -73,6 +76,11 @@ class Control:
         ticks anew. These slots are not counted.
         """
         return sum(self.read.values())
+
+    @property
+    def events_folded(self) -> int:
+        """The number of slots folded, also of batches that are not written yet."""
+        return self.events_read + sum(state.offset - start for state, start in [*self.folding.values()])
 
 
 def views(log: Log, target: Target, control: Control, partitions: Sequence[int] | None = None) -> Dataflow:
@@ -157,7 +165,7 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
         projection, views = self._opened
         number = projection.state.number
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
-            began = time.perf_counter_ns()
+            began, self._control.folding[number] = time.perf_counter_ns(), (projection.state, slots[0].offset)
             delta = projection.advance(slots, more=self._control.behind[number])
             if delta is not None:
                 self._note("fold", number, began)
@@ -166,6 +174,7 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
                     self._note("write", number, began)
                 if is_written or delta.watermark.sent:
                     self._control.read[number] = self._control.read.get(number, 0) + len(slots)
+            del self._control.folding[number]
             self._keep(more=self._control.behind[number])
         if projection.state.stale or (projection.state.met_erased and not self._control.once):
             self._control.stopping.set()

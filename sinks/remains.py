@@ -127,7 +127,8 @@ _Read = tuple[str, Iterator[_Grain]]
 class _Search:
     """The needles of a search, prepared. `find` reads the grains of one place."""
 
-    def __init__(self, needles: Needles) -> None:
+    def __init__(self, needles: Needles, on_read: Callable[[int], None] = lambda size: None) -> None:
+        self.on_read = on_read
         self.needles, self.traces = needles, Traces(needles.texts, needles.words)
         # Vectors are looked for as bytes, in base64, and as rows of numbers.
         self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
@@ -181,14 +182,13 @@ def search_home(
     The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
     that disappear meanwhile are skipped.
     """
-    search, places = _Search(needles), list[SearchedFile]()
     paths = (path for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink())
     files = {path: path.stat().st_size for path in paths}
-    done = 0
+    done, total, places = 0, sum(files.values()), list[SearchedFile]()
+    search = _Search(needles, lambda size: on_progress(min(done + size, total), total))
     for path, size in files.items():
         name = path.relative_to(home).as_posix()
-        on_progress(done, sum(files.values()))
-        done += size
+        on_progress(done, total)
         if name == passed_over:
             continue
         own = is_own(name)
@@ -203,6 +203,8 @@ def search_home(
             known = isinstance(error, MemtapeError)
             why = str(error) if known else f"it cannot be read ({type(error).__name__})"
             places.append(SearchedFile(name, "", (), why, own))
+        done += size
+    on_progress(total, total)
     return places
 
 
@@ -211,7 +213,7 @@ def _places_of(
 ) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
-        read = ("your own", _grains(_pieces(path))) if own else _open(path, search)
+        read = ("your own", _grains(_pieces(path, search.on_read))) if own else _open(path, search)
     else:
         said = _grains((f"line {line}", text) for line, text in zone.said())
         yield search.find(f"{name} (your zone)", ("your own", said), ids_count=True, own=True)
@@ -253,16 +255,17 @@ def _open(path: Path, search: _Search) -> _Read:
         return "ids of the log", _grains([("header", said_in(path.read_bytes()))])
     if head.startswith(SNAPSHOT_MAGIC):
         return "snapshot", _grains([("state", expanded(path.read_bytes()))])
-    return "Markdown" if path.suffix == ".md" else "bytes", _grains(_pieces(path))
+    return "Markdown" if path.suffix == ".md" else "bytes", _grains(_pieces(path, search.on_read))
 
 
-def _pieces(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of a file, some at once, each with the position."""
+def _pieces(path: Path, on_read: Callable[[int], None]) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of a file, some at once, each with the position; tell how many were searched."""
     with opened(path) as file:
         at, kept = 0, b""
         while data := file.read(PIECE_BYTES):
             yield f"byte {at - len(kept)}", kept + data
             at, kept = at + len(data), data[-OVERLAP_BYTES:]
+            on_read(at)
 
 
 def _grains(pieces: Iterable[tuple[str, bytes]]) -> Iterator[_Grain]:

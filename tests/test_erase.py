@@ -48,6 +48,7 @@ from memtape.state.text.traces import Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.owner import Owner
@@ -668,3 +669,17 @@ def test_what_every_home_says_proves_nothing() -> None:
     both = {"ids": ("1",), "vectors": (b"v",)}
     needles = Needles(texts=("MEMORY.md", "memory of it"), words=("memories", "lighthouse"), **both)
     assert without_structure(needles) == Needles(texts=("memory of it",), words=("lighthouse",), **both)
+
+
+def test_each_bar_moves_before_its_end_in_a_home_of_one_scope(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        lines = [Line(text=f"The crane {n} lifts {n * 7} crates.", kind="turn") for n in range(200)]
+        first = next(iter(client.capture_many(lines))).id
+        client.project()
+        client.on_phase = lambda *phase: told.append(phase)
+        client.verify()
+        erase(client, first)
+    for name in ("replaying", "reading the log", "searching before", "searching after"):
+        steps = [done / total for phase, done, total in told if phase == name and total]
+        assert steps == sorted(steps) and any(0 < step < 1 for step in steps), (name, steps)

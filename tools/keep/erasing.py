@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from memtape.flows.projection import TOLD_SLOTS
 from memtape.flows.workers.worker import OnNote, OnProgress
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
@@ -219,7 +220,8 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     `StillHeld` where another process keeps erased data.
     """
     home, log = writer.home, writer.log
-    on_phase("reading the log", 0, 1)
+    reading = partial(on_phase, "reading the log")
+    reading(0, sum(log.ends()))
     due = _events_of(made, writer)
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
@@ -227,7 +229,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
-    needles, before = needles_of(log, gone, made.texts, made.labels, made.vectors), None
+    needles, before = needles_of(log, gone, made, reading), None
     name = made.items[0].id if made.items else ""
     if made.texts or made.labels:
         before = search(home, log, needles, partial(on_phase, "searching before"), name)
@@ -292,20 +294,19 @@ def _events_of(made: ErasurePlan, writer: Writer) -> list[Event]:
     return events
 
 
-def needles_of(
-    log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = (), known: Iterable[bytes] = ()
-) -> Needles:
+def needles_of(log: Log, gone: Gone, made: ErasurePlan, on_progress: OnProgress) -> Needles:
     """Return a search's needles: ids, texts, their longer lines, words and vectors, unique to erased events.
 
     Labels are searched whole. Strings in a living event, and strings in an empty home's structure, prove
-    nothing. `known` are vectors of erased events that the log no longer has.
+    nothing. The plan has the vectors of erased events that the log no longer has.
     """
-    sought = [*(part for text in texts for part in parts(text)), *labels]
+    texts = made.texts
+    sought = [*(part for text in texts for part in parts(text)), *made.labels]
     words = {word: None for text in texts for word in telling_words(text)}
     traces = Traces((part for part in sought if is_searched(part)), words)
-    unique, vectors = dict(words), dict.fromkeys(known, True)
+    unique, vectors = dict(words), dict.fromkeys(made.vectors, True)
     spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
-    for slot, event, is_gone in _readings(log, gone):
+    for slot, event, is_gone in _readings(log, gone, on_progress):
         if event is None or not (isinstance(event.body, Embedded) or _may_hold(slot, traces)):
             continue
         if isinstance(event.body, Embedded) and event.body.vector is not None:
@@ -459,10 +460,14 @@ def _slots(log: Log) -> Iterator[Slot]:
         yield from slots_between(log, number, 0, end)
 
 
-def _readings(log: Log, gone: Gone) -> Iterator[tuple[Slot, Event | None, bool]]:
+def _readings(
+    log: Log, gone: Gone, on_progress: OnProgress = lambda done, total: None
+) -> Iterator[tuple[Slot, Event | None, bool]]:
     """Yield each slot and its event, and whether the event is erased, or `gone`, or derived from such."""
-    erasures = [erasures_of(log.erased(number)) for number in range(log.partitions)]
-    for slot in _slots(log):
+    erasures, total = [erasures_of(log.erased(number)) for number in range(log.partitions)], sum(log.ends())
+    for done, slot in enumerate(_slots(log)):
+        if done % TOLD_SLOTS == 0:
+            on_progress(done, total)
         event, is_gone = event_of(slot.payload), False
         if event is not None:
             is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))

@@ -61,7 +61,7 @@ def project(
     """Run the flow over a build as its control says, and return how many events were read.
 
     The caller holds the projector's lock. The flow runs in this process, or in several `workers`, over all
-    `partitions` or some. `on_progress` gets the count of events read, some ten times a second.
+    `partitions` or some. `on_progress` gets the count of events folded, some ten times a second.
     """
     from memtape.flows import views as flows
 
@@ -86,7 +86,7 @@ def project(
     while thread.is_alive():
         thread.join(PROGRESS_S)
         if on_progress is not None:
-            on_progress(control.events_read)
+            on_progress(control.events_folded)
     if failures:
         raise cause_of(failures[0])
     return control.events_read

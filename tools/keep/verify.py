@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple, cast
 
-from memtape.flows.projection import LoggedBodies
+from memtape.flows.projection import TOLD_SLOTS, LoggedBodies
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row, TableName
 from memtape.sinks.home.folders import Build, Home
@@ -103,6 +103,8 @@ def verify(
         state.bodies = LoggedBodies(log, number)
         for slot in slots_between(log, number, 0, views.offset):
             fold(state, (slot,))
+            if slot.offset % TOLD_SLOTS == 0:
+                on_progress(done + slot.offset)
         scopes |= dict.fromkeys(state.scopes)
         leaves |= state_leaves([state])
         expected = _expected(state, leaves)
