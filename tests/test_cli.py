@@ -174,7 +174,7 @@ def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
         ("archive --undo", "Give ids, or --all-of."),
         ("settle --accept", "Give ids, or --all for every rule."),
         ("log --from -1 --partition 3", "-1 is not in the range x>=0."),
-        ("agents connect", "Missing argument '{claude|"),
+        ("agents connect vim", "'vim' is not one of 'claude', 'codex'"),
         ("admin refold --fold no", "'no' is not one of 'on', 'off'."),
         ("remember it", "Did you mean `memtape capture`?"),
         ("delete it", "Did you mean `memtape forget` or `memtape erase`?"),

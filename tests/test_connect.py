@@ -113,6 +113,38 @@ def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Pat
     assert said.read_text().splitlines()[-len(removal) :] == removal
 
 
+def test_without_a_name_the_hosts_of_this_machine_are_shown_connected_and_imported(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, kept = tmp_path / "home", tmp_path / "user/.claude/projects/-work"
+    kept.mkdir(parents=True)
+    shutil.copy(ROOT / "tests/data/transcripts/claude.jsonl", kept)
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    for name in ("gemini", "copilot", "opencode", "qwen"):
+        (said.parent / "bin" / name).unlink()
+    shown = memtape(home, "agents", "connect", "--print")
+    refused = memtape(home, "agents", "connect")  # Nobody is at a terminal who could agree.
+    for told in (shown.stdout, refused.stdout):
+        assert "$ claude plugin install memtape@memtape-local" in told
+        assert f"+ {home}/plugins/codex/memtape/hooks/hooks.json" in told and "Qwen" not in told
+    assert refused.returncode == 1 and "give --yes" in refused.stderr
+    assert not home.exists() and said.read_text() == ""
+    monkeypatch.setenv("FAIL_AT", "plugin add")
+    first = memtape(home, "agents", "connect", "--yes", "--json")
+    assert first.returncode == 1 and "Codex is not connected now" in first.stderr
+    done = json.loads(first.stdout)
+    assert done["hosts"] == ["claude"] and done["imported"] > 0
+    with Client(home, scope="project:any") as client:
+        assert client.status().lag >= done["imported"]
+    monkeypatch.delenv("FAIL_AT")
+    again = json.loads(memtape(home, "agents", "connect", "--yes", "--json").stdout)
+    assert again["hosts"] == ["codex"] and "imported" not in again, "what is there is taken once"
+    last = memtape(home, "agents", "connect")
+    assert last.returncode == 0 and "Claude Code is connected.\nCodex is connected.\n" in last.stdout
+    nowhere = memtape(home, "agents", "connect", path="/nowhere")
+    assert nowhere.returncode == 1 and "agents connect mcp" in nowhere.stderr
+
+
 def held(said: Path, program: str) -> str:
     return "".join(file.read_text() for file in said.parent.glob(f"held-{program}"))
 

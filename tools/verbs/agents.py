@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +17,16 @@ from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
-from memtape.tools.doors.terminal import is_json, logged, printed_json, say
+from memtape.tools.doors.terminal import confirmed, is_json, logged, printed_json, say, say_all
 from memtape.tools.verb import Failure, Output, Verb, said
 from memtape.tools.verbs.keeping import LogFormat, LogLevel, Port
 
 if TYPE_CHECKING:
     from memtape.tools.agents.mcp.handlers import ServedMemory
+    from memtape.tools.importing.records import ImportSummary
 
 FREE = "0 takes a free port."
+NEWLINE = b"\n"
 GENERIC = "mcp"
 """Any host without a plugin."""
 CHOICES = (*HOSTS, GENERIC)
@@ -36,10 +40,15 @@ class ServedAddress(msgspec.Struct, frozen=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The steps that connect a host, done or to do: commands and files, or settings for any client."""
+    """The steps that connect a host, done or to do: commands and files, or settings for any client.
+
+    Of all hosts on this machine it has the connected `hosts`, and how many texts were `imported`.
+    """
 
     host: str = ""
+    hosts: list[str] = []
     ran: list[str] = []
+    imported: int = 0
     commands: list[str] = []
     files: dict[str, str] = {}
     json: str = ""
@@ -146,22 +155,30 @@ def hook(
 
 def connect(
     home: Path,
-    host: Annotated[str, said("The host.", choices=CHOICES)],
+    host: Annotated[
+        str | None, said("The host, by default each on this machine.", argument=True, choices=CHOICES)
+    ] = None,
     only_print: Annotated[
         bool, said("Show the commands and files, and do nothing.", option="--print")
     ] = False,
+    yes: Annotated[bool, said("Ask nothing: connect each, and import what they have kept.")] = False,
 ) -> Output:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-        memtape agents connect claude
+        memtape agents connect
         memtape agents connect codex --print
         memtape agents connect mcp
 
-    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
-    disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
+    Without HOST it finds the hosts on this machine, shows what it would do, and asks once. Then it counts
+    what they have kept, and offers to import that. Nothing of yours is overwritten; a second run replaces the
+    first installation, and `memtape agents disconnect` removes it. For any other client of MCP, `mcp` prints
+    the entry for its settings.
     """
     from memtape.tools.agents import connecting, plugins
 
+    if host is None:
+        yield from _connect_found(home, only_print, yes)
+        return
     folder = Home(home, make=not only_print)
     own, where = connecting.own_command(), str(folder.path.absolute())
     if host == GENERIC:
@@ -184,6 +201,72 @@ def connect(
         about = HOSTS[host]
         then = (about.then, about.waits, _offered(host), _meaning_told(folder))
         yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
+
+
+def _connect_found(home: Path, only_print: bool, yes: bool) -> Output:
+    """Connect the hosts on this machine that are not connected, and import what hosts have kept here.
+
+    A person agrees to each of both.
+    """
+    from memtape.tools.agents import connecting
+
+    folder, ran, failed = Home(home, make=False), list[str](), list[str]()
+    found = [name for name, about in HOSTS.items() if shutil.which(about.program)]
+    if not found:
+        programs = ", ".join(about.program for about in HOSTS.values())
+        hint = "`memtape agents connect mcp` prints the settings for any other client."
+        raise MemtapeError(f"None of these is on the PATH: {programs}.", hint)
+    hosts = [name for name in found if not connecting.is_connected(folder, name)]
+    plans = [line for name in hosts for line in _plan_lines(folder, name)]
+    if only_print:
+        yield Connection(hosts=hosts, commands=[line.strip() for line in plans if line.startswith("  $ ")])
+        yield from plans
+        return
+    say_all(plans, err=is_json())
+    if hosts and not (yes or confirmed(f"Connect {' and '.join(HOSTS[name].name for name in hosts)}?")):
+        raise MemtapeError("Nothing was done.", "Confirm it, name a host, or give --yes.")
+    for name in hosts:
+        try:
+            ran += [shlex.join(step.args) for step in connecting.connect(Home(home), name)]
+        except MemtapeError as error:
+            failed.append(name)
+            say(f"Error: {error} {error.hint}", err=True)
+    imported = _import_kept(home, yes)
+    connected = [name for name in hosts if name not in failed]
+    done = Connection(hosts=connected, ran=ran, imported=imported)
+    yield Failure(done) if failed else done
+    for name in found:
+        if name not in failed:
+            yield f"{HOSTS[name].name} is connected. {HOSTS[name].then if name in hosts else ''}".rstrip()
+    yield _meaning_told(folder)
+
+
+def _plan_lines(folder: Home, host: str) -> Iterator[str]:
+    """Yield what connecting a host would write and run."""
+    from memtape.tools.agents import connecting, plugins
+
+    place, about = connecting.plugin_folder(folder, host), HOSTS[host]
+    yield f"{about.name}:"
+    files = plugins.plugin_files(host, connecting.own_command(), str(folder.path.absolute()))
+    yield from (f"  + {place / path}  ({many(data.count(NEWLINE), 'line')})" for path, data in files.items())
+    yield from (f"  $ {shlex.join(step)}" for step in connecting.steps_of(folder, host, about.install))
+
+
+def _import_kept(home: Path, yes: bool) -> int:
+    """Count what hosts have kept on this machine, ask, and import it; return how many texts were taken."""
+    from memtape.tools.verbs.importing import ImportAsks, import_files
+
+    def taken(dry_run: bool) -> ImportSummary:
+        told = next(import_files(home, ImportAsks(all=True, dry_run=dry_run)))
+        summary: ImportSummary = told.document if isinstance(told, Failure) else told
+        return summary
+
+    kept = taken(dry_run=True)
+    texts, projects = many(kept.taken, "text"), many(len(kept.scopes), "project")
+    if kept.taken and (yes or confirmed(f"They have kept {texts} of {projects} here. Import them?")):
+        say(f"Imported {many(taken(dry_run=False).taken, 'text')}.", err=is_json())
+        return kept.taken
+    return 0
 
 
 def _offered(host: str) -> str:

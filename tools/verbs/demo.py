@@ -61,8 +61,7 @@ def demo(home: Path) -> Output:
     yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
     took = f"{time.monotonic() - started:.0f} s"
     yield f"\nThat took {took}, in a home that is gone now. Nothing left this machine."
-    hosts = "claude` (or codex, gemini, copilot, opencode, qwen)"
-    yield f"Next: `memtape agents connect {hosts} gives an agent its memory."
+    yield "Next: `memtape agents connect` gives the agents on this machine their memory."
 
 
 def _steps() -> Iterator[DemoStep]:

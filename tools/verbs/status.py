@@ -37,8 +37,7 @@ SHOWN_SCOPES = 8
 """The number of scopes shown: the largest, and all with something waiting for a person."""
 BEGINNING = (
     "Nothing is remembered here yet.",
-    "`memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent this memory.",
-    "`memtape import --all --dry-run` says what your agents have kept so far.",
+    "`memtape agents connect` gives the agents on this machine this memory, and imports what they have kept.",
     '`memtape capture "We deploy on Tuesdays."` remembers, `memtape search "when do we deploy"` finds.',
 )
 LATEST = 5
