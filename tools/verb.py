@@ -96,7 +96,7 @@ class Offer(NamedTuple):
 FOR_PROGRAMS = ("Returns ", "Raises ")
 """So a paragraph of a verb's docstring begins that no help shows."""
 ON_DISK = (
-    *("admin", "archive", "demo", "erase", "import", "page", "project", "rebuild", "run", "verify"),
+    *("admin", "archive", "demo", "erase", "export", "import", "page", "project", "rebuild", "run", "verify"),
     *("agents connect", "agents disconnect", "agents pause", "agents resume"),
 )
 """The commands that need files; the others also work where nothing is kept (profile dev_no_persist)."""

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtape.schemas.codec import KEYS
 from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
@@ -18,6 +19,7 @@ from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
 
 EXPORT = "export"
+EVENTS = "memtape"
 ARCHIVE = "archive"
 
 ROWS_LOOKED_AT = 50
@@ -135,6 +137,8 @@ def walk(folder: Path) -> Iterator[ImportSource]:
 def format_of_row(row: dict[str, Any]) -> str | None:
     """Return the format of a row, None where several are possible."""
     type = text_of(row, "type")
+    if row.keys() == KEYS:
+        return EVENTS
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
         return GEMINI
     if "payload" in row:

@@ -15,7 +15,8 @@ from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS
 from memtape.tools.capture.writing import Writer, now_us, withdraw
 from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
-from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource
+from memtape.tools.importing.events import take_events
+from memtape.tools.importing.finding import ARCHIVE, EVENTS, EXPORT, ImportSource
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, ImportSummary, Record, Skipped, State
 from memtape.tools.importing.transcripts import PARSERS, records_of, rows_of
@@ -57,6 +58,7 @@ class Importer:
         gone: bool = False,
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
+        self._scope = scope
         self._writer, self._dry_run, self._gone, self._on_progress = writer, dry_run, gone, on_progress
         self.summary = ImportSummary(dry_run=dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
@@ -110,7 +112,10 @@ class Importer:
                     if (folder := self._folder_of(source)) not in ("", kept.folder):
                         self._pending[source.path] = msgspec.structs.replace(kept, folder=folder)
                     return
-                self._take_rows(read) if source.format in PARSERS else self._take_whole(read)
+                if source.format == EVENTS:
+                    self._take_events(read)
+                else:
+                    self._take_rows(read) if source.format in PARSERS else self._take_whole(read)
                 anything = read.anything
         except Denied:
             self.summary.skip(SECRETS, source.path)
@@ -159,6 +164,13 @@ class Importer:
                 self._remember(read, end)
                 self.append()
         self._remember(read, end)
+
+    def _take_events(self, read: _Reading) -> None:
+        """Append the events of an export of Memtape that the log does not have."""
+        for end, has_any in take_events(read.file, self._writer, self._scope, self.summary, read.source.path):
+            read.anything = read.anything or has_any
+            self._on_progress(end)
+        self._remember(read, read.status.st_size)
 
     def _take_whole(self, read: _Reading) -> None:
         """Read a file that has no end to go on from."""

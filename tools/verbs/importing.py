@@ -49,9 +49,10 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
         memtape import handbook.pdf
 
     Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
-    Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
-    files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
-    everything else to that of this folder. Importing again adds nothing.
+    Claude.ai (also as zip), memories of mem0, folders of Markdown, and lines of `memtape export`. PDF, HTML,
+    Word, PowerPoint and Excel files need the extra `documents`; e-mail (.eml) does not. Sessions and exported
+    lines go to the scope of their own project, everything else to that of this folder. Importing again adds
+    nothing.
 
     Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns
     stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be away.

@@ -1,0 +1,129 @@
+"""A home that is made from an export has the same memories, wherever the logs of both stand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import call, document
+from kafka_broker import Broker
+from msgspec.structs import asdict
+
+from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.tools.client import Client
+
+A, B = "project:a", "project:b"
+OF_THE_LOG = {"seq", "offset_of", "key"}
+"""Where something stands on a log is another's matter."""
+
+
+def talk(home: Path) -> None:
+    """Say, correct, forget, pin, replace and erase in two projects."""
+    with Client(home, scope=A, origin="user", actor="Ada", session="s") as client:
+        for text in ("Always run ruff before you push.", "We decided to keep Postgres for the ledger."):
+            client.capture(text, kind="turn")
+        old = client.capture("The staging database listens on port 5432.", tags=("infra",)).id
+        client.update(old, "The staging database listens on port 5433.")
+        client.capture("the staging database listens on port 5433")
+        gone, hidden, kept = (
+            client.capture(text).id
+            for text in ("The cellar code is violetmarmalade.", "Lunch is at noon.", "Mira owns the harbour.")
+        )
+        client.capture("# The crane\n\n" + "The crane lifts crates. " * 200, kind="document")
+        client.forget(hidden)
+        client.pin(kept)
+        client.use([kept])
+        client.project()
+        call("erase", gone, home=home, scope=A)
+    with Client(home, scope=B, origin="agent", actor="codex") as client:
+        client.capture("The port of the gate is 7001.")
+        client.project()
+
+
+def memories(client: Client, scope: str) -> list[dict[str, Any]]:
+    """Return the rows of memories and turns of a scope, without their places on the log."""
+    client.project()
+    shard = client.reader.retriever.shard(partition_of(scope, client.log.partitions))
+    found = [asdict(row) for kind in (MemoryRow, TurnRow) for row in shard.rows(kind, scope)]
+    for row in found:
+        for part in ("members", "echoes"):
+            row[part] = [(it.id, it.how, it.similarity) for it in row.get(part, ())]
+    return sorted(
+        ({k: v for k, v in row.items() if k not in OF_THE_LOG} for row in found), key=lambda r: r["id"]
+    )
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Path:
+    talk(tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize("place", ["embedded", "kafka"])
+def test_a_home_made_from_an_export_has_the_same_memories(
+    said: Path, tmp_path: Path, place: str, request: pytest.FixtureRequest
+) -> None:
+    lines = tmp_path / "memory.jsonl"
+    assert document("export", lines, "--all", home=said)["events"] > 10
+    assert "violetmarmalade" not in lines.read_text() and lines.stat().st_mode & 0o077 == 0
+    other = tmp_path / "other"
+    if place == "kafka":
+        broker: Broker = request.getfixturevalue("kafka")
+        log: Any = KafkaLog(broker.url(), 3)
+    else:
+        other.mkdir()
+        log = EmbeddedLog(other / "log.db", 5)
+    with Client(said, scope=A) as before, Client(other, scope=A, log=log) as after:
+        from memtape.tools.importing.finding import named_files
+        from memtape.tools.importing.taking import Importer
+
+        summary = Importer(after).take(named_files(lines))
+        assert summary.taken and not summary.problem_count
+        for scope in (A, B):
+            assert memories(after, scope) == memories(before, scope) != []
+        again = Importer(after).take(named_files(lines))
+        assert (again.taken, again.unchanged) == (0, 1)
+        assert after.hidden()[0].text == "Lunch is at noon." and after.verify().ok
+    if place == "embedded":
+        back = call("export", "--all", home=other).stdout.splitlines()
+        assert sorted(back) == sorted(lines.read_text().splitlines())
+
+
+def test_markdown_has_what_is_remembered_and_nothing_is_written_over(said: Path, tmp_path: Path) -> None:
+    page = tmp_path / "memory.md"
+    assert document("export", page, home=said, scope=A)["pages"] == 1
+    told = page.read_text()
+    assert "> Mira owns the harbour." in told and "Lunch" not in told and "violetmarmalade" not in told
+    assert "port of the gate" not in told
+    assert "is there already" in call("export", page, home=said, scope=A, code=1).stderr
+    assert page.read_text() == told
+    assert "goes with JSON lines" in call("export", tmp_path / "x.md", "--all", home=said, code=2).stderr
+
+
+def test_an_import_takes_no_erasure_and_no_secret_and_goes_where_told(
+    said: Path, tmp_path: Path
+) -> None:
+    with Client(said, scope=A) as client:
+        victim = client.search("harbour", 1, quiet=True).results[0].id
+    lines = call("export", home=said, scope=A).stdout.splitlines()
+    event = json.loads(next(line for line in lines if "Mira owns" in line))
+    token = {**event, "id": f"{victim[:-1]}{'0' if victim[-1] != '0' else '1'}"}
+    token["body"] = {**event["body"], "text": "The token is ghp_0123456789abcdefghijABCDEFGHIJ012345."}
+    erased = {**event, "id": f"{victim[:-4]}ffff", "type": "erased", "body": {"ids": [victim]}}
+    file = tmp_path / "crafted.jsonl"
+    file.write_text("\n".join(map(json.dumps, (event, erased, token, {**event, "v": 99}))) + "\n")
+    done = document("import", file, home=said)
+    assert (done["taken"], done["known"], done["problem_count"]) == (1, 1, 2)
+    found = document("search", "token", home=said, scope=A)["results"][0]["text"]
+    assert "ghp_" not in found and "redacted" in found
+    assert document("show", victim, home=said, scope=A)["memory"]["text"] == "Mira owns the harbour."
+    there = tmp_path / "there.jsonl"
+    there.write_text("\n".join(lines) + "\n")
+    assert document("import", there, "--scope", "project:c", home=said)["scopes"].keys() == {"project:c"}
+    found = document("search", "harbour", home=said, scope="project:c")["results"]
+    assert [it["text"] for it in found][:1] == ["Mira owns the harbour."]

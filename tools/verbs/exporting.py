@@ -1,0 +1,87 @@
+"""Export the memories of a project, as JSON lines to import again, or as Markdown to read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from memtape.schemas.errors import InvalidUse, MemtapeError
+from memtape.schemas.visible import many, visible_json
+from memtape.tools.capture.profiles import check_kept
+from memtape.tools.verb import Verb, said
+
+if TYPE_CHECKING:
+    from memtape.tools.world import World
+
+MARKDOWN = (".md", ".markdown")
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """An export: the new file, and the number of its events, or of its pages of Markdown."""
+
+    file: str
+    events: int = 0
+    pages: int = 0
+
+
+def export(
+    world: World,
+    file: Annotated[
+        str | None, said("A new file: .jsonl, or .md for Markdown.", argument=True, path="new")
+    ] = None,
+    every: Annotated[bool, said("Every project, and global.", option="--all")] = False,
+) -> Exported | None:
+    """Export the memories of this project: JSON lines to import elsewhere, or Markdown to read.
+
+        memtape export memory.jsonl
+        memtape export --all > everything.jsonl
+        memtape export memory.md
+
+    The lines are the events of the log: what was said, with its time and speaker, and what was decided of it.
+    `memtape import memory.jsonl` makes the same memories of them in another home, on a log of any kind; it
+    adds nothing twice. What is forgotten is among the lines, and stays forgotten. What is erased is not.
+    Without a file the lines are printed.
+
+    Raises `MemtapeError` for a file that is there.
+    """
+    check_kept(world.home, "An export")
+    from memtape.tools.keep.exporting import event_lines, memory_pages
+
+    is_markdown = file is not None and Path(file).suffix.lower() in MARKDOWN
+    if is_markdown and every:
+        raise InvalidUse("Markdown has the memories of one project; --all goes with JSON lines.")
+    if is_markdown:
+        parts = memory_pages(world.home, world.log, world.scope)
+    else:
+        parts = event_lines(world.log, None if every else world.scope)
+    if file is None:
+        for line in parts:
+            sys.stdout.buffer.write(visible_json(line))
+        return None
+    count = _written(Path(file), parts)
+    return Exported(file, 0 if is_markdown else count, count if is_markdown else 0)
+
+
+def _written(file: Path, parts: Iterable[bytes]) -> int:
+    """Write a new file that its owner alone can read; return the number of its parts."""
+    try:
+        file.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
+    count = 0
+    with file.open("wb") as stream:
+        for count, part in enumerate(parts, start=1):  # noqa: B007
+            stream.write(part)
+    return count
+
+
+def _export_lines(world: World, asked: Any, done: Exported) -> Iterator[str]:
+    what = many(done.pages, "page") if done.pages else many(done.events, "event")
+    yield f"Exported {what} to {done.file}."
+
+
+VERBS = (Verb("export", export, lines=_export_lines, answers=Exported),)
