@@ -102,7 +102,7 @@ class Captured(_Body, frozen=True):
     text: str
 
 
-class Filters(_Body, frozen=True):
+class Filters(_Body, frozen=True, omit_defaults=True):
     """The filters of a search; empty or null for none. `not_kinds` and the like exclude."""
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
@@ -116,6 +116,7 @@ class Filters(_Body, frozen=True):
     tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
     tiers: Annotated[tuple[Tier, ...], Meta(max_length=3)]
     until: Time | None
+    actors: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)] = ()
 
 
 class Mark(_Body, frozen=True):

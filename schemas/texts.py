@@ -20,7 +20,7 @@ Role = Literal["statement", "label", "name", "program"]
 
 _NAMES_OF: dict[Role, str] = {
     "statement": "text caption query reason note title summary hints rest",
-    "name": "branch sessions not_sessions",
+    "name": "actors branch sessions not_sessions",
     "program": "by lanes embedder settings",
 }
 """The names of the fields of each role; all others are labels."""

@@ -105,9 +105,7 @@ def test_markdown_has_what_is_remembered_and_nothing_is_written_over(said: Path,
     assert "goes with JSON lines" in call("export", tmp_path / "x.md", "--all", home=said, code=2).stderr
 
 
-def test_an_import_takes_no_erasure_and_no_secret_and_goes_where_told(
-    said: Path, tmp_path: Path
-) -> None:
+def test_an_import_takes_no_erasure_and_no_secret_and_goes_where_told(said: Path, tmp_path: Path) -> None:
     with Client(said, scope=A) as client:
         victim = client.search("harbour", 1, quiet=True).results[0].id
     lines = call("export", home=said, scope=A).stdout.splitlines()

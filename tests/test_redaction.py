@@ -553,7 +553,7 @@ def test_the_commands_count_what_was_taken_out(tmp_path: Path) -> None:
     code, out, err = call(home, "capture", "-", *SCOPE, input="\n".join(map(json.dumps, lines)))
     assert code == 1 and "Line 2 was refused: .env may hold secrets" in err
     counted = "1 anthropic-key, 1 github-token, 1 password.\n"
-    assert out.endswith(f"Captured 3 events. Profile prod.\nRedacted before it was stored: {counted}")
+    assert out.endswith(f"Captured 3 events.\nRedacted before it was stored: {counted}")
     code, out, _ = call(home, "capture", f"again {KEY}", *SCOPE, "--json")
     assert json.loads(out)["redacted"] == {"github-token": 1}
     code, out, _ = call(home, "capture", *SCOPE, input=f"from stdin {KEY}")

@@ -93,6 +93,7 @@ class Client(World):
         kinds: Sequence[Kind] = (),
         tags: Sequence[str] = (),
         origins: Sequence[Origin] = (),
+        actors: Sequence[str] = (),
         sessions: Sequence[str] = (),
         tiers: Sequence[Tier] = (),
         not_kinds: Sequence[Kind] = (),
@@ -112,11 +113,14 @@ class Client(World):
     ) -> Answer:
         """Find memories and turns of this project, and of global, by words; without words list the latest memories.
 
+        Words in quotation marks are searched as one phrase.
+
         query: What to look for, in the words that you expect in it.
         limit: The most results, 1 to 1000.
         kinds: Only of this kind: turn is what was said in a session, page a page that was written.
         tags: Only with this tag.
         origins: Only what this origin has captured. operator, user: people. agent: you and other agents. tool: a tool's output. web: a page. model: what a model concluded.
+        actors: Only what this person or agent said.
         sessions: Only what was captured in this session.
         tiers: Only what has aged so far: short is what has not, mid what a summary of a day tells, long what one of a week tells.
         not_kinds: Nothing of this kind: no turn, no page.

@@ -90,15 +90,16 @@ def check_filters(filters: Filters) -> None:
 def passes(result: Narrowed, filters: Filters) -> bool:
     """Return whether a result passes filters: any of the kinds, all of the tags, within the times.
 
-    Kind, tags and time are those of the canonical text. For origins and sessions, one living capture of the
-    memory must have both a named origin and a named session. An excluded value excludes the results that the
-    value alone would allow.
+    Kind, tags, time and actor are those of the canonical text; letter case of a name does not count. For
+    origins and sessions, one living capture of the memory must have both a named origin and a named session.
+    An excluded value excludes the results that the value alone would allow.
     """
     made = result.provenance
     return (
         (not filters.kinds or result.kind in filters.kinds)
         and result.kind not in filters.not_kinds
         and (not filters.tiers or result.tier in filters.tiers)
+        and (not filters.actors or result.actor.casefold() in map(str.casefold, filters.actors))
         and not any(tag in result.tags for tag in filters.not_tags)
         and not any(it.origin in filters.not_origins or it.session in filters.not_sessions for it in made)
         and all(tag in result.tags for tag in filters.tags)
@@ -111,12 +112,12 @@ def passes(result: Narrowed, filters: Filters) -> bool:
 def summary_passes(row: SummaryRow, filters: Filters) -> bool:
     """Return whether a summary passes filters by kind, time, and a day's session.
 
-    A summary has no tags and no origin, so that none passes filters by these. A summary of a week has no
-    session. The texts of a day have moved into the tier `mid`, those of a week into `long`.
+    A summary has no tags, no origin and no actor, so that none passes filters by these. A summary of a week
+    has no session. The texts of a day have moved into the tier `mid`, those of a week into `long`.
     """
     of_session = row.kind == "turn" and bool(row.label)
     return (
-        not (filters.tags or filters.origins or filters.not_tags or filters.not_origins)
+        not (filters.actors or filters.tags or filters.origins or filters.not_tags or filters.not_origins)
         and (not filters.kinds or row.kind in filters.kinds)
         and row.kind not in filters.not_kinds
         and (not filters.tiers or TIERS_SUMMED[row.level] in filters.tiers)

@@ -43,8 +43,12 @@ from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.weights import ONE, hot, times_of
 from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
+from memtape.state.text.lexicon import SEARCH_STOP
+from memtape.state.text.normal import words
 from memtape.state.text.orders import words_named_by
+from memtape.state.text.phrases import has_phrases
 from memtape.state.text.reading import read
+from memtape.state.text.terms import TOLD_LANGUAGES, terms
 from memtape.state.views.context import Known, known_of
 from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
 from memtape.state.views.indexed import said_of_row_id, text_entry
@@ -369,18 +373,23 @@ def _entry_of_event(event: Event) -> IndexEntry:
     return text_entry(result, result.captions, result.last_at)
 
 
-def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -> Among | None:
+def among_of(
+    found: ScopeTexts, filters: Filters, valid_at: int | None = None, phrases: Sequence[str] = ()
+) -> Among | None:
     """Return a filter of places, None where all pass; columns of the index answer where they can.
 
-    At `valid_at` (microseconds) pass the facts that were valid then, and the turns said by then.
+    At `valid_at` (microseconds) pass the facts that were valid then, and the turns said by then. With
+    `phrases` pass texts that hold each of them.
     """
     texts = found.texts
-    if valid_at is None and filters == NO_FILTERS:
+    if valid_at is None and filters == NO_FILTERS and not phrases:
         return None
     if found.choice.summaries:
         return lambda places: places[
             [
-                isinstance(row, SummaryRow) and summary_passes(row, filters)
+                isinstance(row, SummaryRow)
+                and summary_passes(row, filters)
+                and has_phrases(row.text, phrases)
                 for row in found.rows(places.tolist())
             ]
         ]
@@ -392,6 +401,10 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
     )
     by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
     by_tag = bool(filters.tags or filters.not_tags)
+    names = {name for part in texts.parts for name in part.segment.speaker_names()} if filters.actors else ()
+    wanted = {name.casefold() for name in filters.actors}
+    by = [name for name in names if name.casefold() in wanted]
+    holding = [_rows_with(texts, word) for phrase in phrases for word in words(phrase)]
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
@@ -403,6 +416,10 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
             keep &= at < filters.until
         if filters.tags:
             keep &= tagged
+        if filters.actors:
+            keep &= sum((texts.spoken_by(name, places) for name in by), np.zeros(len(places), np.bool_))
+        for rows in filter(None, holding):
+            keep &= is_one_of(places, np.concatenate(rows))
         if by_maker:
             own, number = origins[texts.column("origins", places)], texts.sessions.number[places]
             if filters.sessions:
@@ -411,12 +428,21 @@ def among_of(found: ScopeTexts, filters: Filters, valid_at: int | None = None) -
         # Of turns the columns tell all but tags and tiers, and most are turns.
         unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
         _keep(found, places, keep, unread, lambda result: passes(result, filters))
+        if phrases:
+            _keep(found, places, keep, keep, lambda result: has_phrases(embedded_text(result), phrases))
         if valid_at is not None:
             keep &= ~turns | (at <= valid_at)
             _keep(found, places, keep, ~turns, lambda result: _held_at(result, valid_at))
         return np.compress(keep, places)
 
     return among
+
+
+def _rows_with(texts: Texts, word: str) -> list[Ints]:
+    """Return the rows of the texts that may have a word, by language; none for a word that is not indexed."""
+    if word in SEARCH_STOP:
+        return []
+    return [texts.found(term).rows for it in TOLD_LANGUAGES for term in terms(word, it)]
 
 
 def _keep(

@@ -112,7 +112,7 @@ def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:
     if asked.valid_at is not None or not has_summaries:
         return answer
     most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
-    plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most)
+    plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, phrases=asked.phrases)
     other = _ranked(views, scope, plain._replace(now=answer.now), SUMMARIES)
     least = min((result.score for result in answer.results), default=1.0)
     below = [replace(result, score=min(result.score, least)) for result in other.results]
@@ -167,7 +167,7 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
         # Never before any text: texts within the hour are ordered by time.
         now = max(views.now([it.view for it in readies]), *(it.corpus.texts.latest for it in readies))
     readies = [views.used_at(ready, now) for ready in readies]
-    amongs = [among_of(ready.found, asked.filters, asked.valid_at) for ready in readies]
+    amongs = [among_of(it.found, asked.filters, asked.valid_at, asked.phrases) for it in readies]
     # One more than is returned tells whether there is more.
     limit = EVERYTHING if asked.given else asked.limit + (asked.deep is None)
     rankings, trace = _rankings(views, readies, amongs, asked, now, limit)

@@ -43,7 +43,8 @@ class SearchQuery(NamedTuple):
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
     `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With
     `archived` archived texts are found too. `now` is the time of an earlier search that is
-    asked again. Results whose digest (`given_id`) is in `given` are left out.
+    asked again. Results whose digest (`given_id`) is in `given` are left out. With `phrases` only texts that
+    have each of them word for word are found.
     """
 
     query: str
@@ -58,6 +59,7 @@ class SearchQuery(NamedTuple):
     archived: bool = False
     now: int | None = None
     given: frozenset[bytes] = frozenset()
+    phrases: tuple[str, ...] = ()
 
 
 SOURCES: tuple[Source, ...] = get_args(Source)

@@ -17,6 +17,7 @@ from memtape.schemas.lanes import LANES, UNASKED, Lane
 from memtape.schemas.places import place_in
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
+from memtape.state.text.phrases import phrases_in
 from memtape.state.views import filters
 from memtape.tools import query
 from memtape.tools.capture.injected import wrap
@@ -60,6 +61,7 @@ class SearchAsks(Asks, frozen=True):
             option="--from-origin",
         ),
     ] = ()
+    actors: Annotated[tuple[str, ...], rare("Only what this person or agent said.", 64, option="--by")] = ()
     sessions: Annotated[
         tuple[str, ...], rare("Only what was captured in this session.", 64, option="--from-session")
     ] = ()
@@ -105,11 +107,14 @@ def search(world: World, asked: SearchAsks) -> Answer:
         memtape search "staging database port" --kind fact
         memtape search --kind turn --limit 5
         memtape search "staging database port" --from-origin user --from-origin operator
+        memtape search '"listens on port 5433"' --by Ada
         memtape search "staging database port" --explain
         memtape search "staging database port" --valid-at 2026-03-01
         memtape search "staging database port" --archived
         memtape search "which databases do we run" --deep --explain
         memtape search "staging database port" --not-kind turn --tier short
+
+    Words in quotation marks are searched as one phrase.
 
     Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
     else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
@@ -158,6 +163,7 @@ def _question(world: World, asked: SearchAsks) -> SearchQuery:
         deep=query.deep.judge_of(world.home, world.redactor) if asked.deep else None,
         limit=asked.limit,
         archived=asked.archived,
+        phrases=phrases_in(words),
     )
 
 
@@ -219,7 +225,8 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
         yield "Nothing more found."
     elif not answer.results:
         if answer.held:
-            yield "Nothing found. Try fewer or other words; `memtape status` says what there is."
+            other = "it without quotation marks" if phrases_in(asked.query) else "fewer or other words"
+            yield f"Nothing found. Try {other}; `memtape status` says what there is."
             if asked.origins:
                 yield "What is piped is captured as an agent's, unless --origin says whose it is."
         elif asked.as_of is not None:
