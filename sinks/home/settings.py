@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -49,6 +49,9 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     profile: str = PROD
     """The [profile](#profiles). `MEMTAPE_PROFILE` and `--profile` override it."""
 
+    origin: Literal["user", "agent"] = "agent"
+    """Who speaks in scripts, editors and CI: `user`, or `agent`. `MEMTAPE_ORIGIN` overrides it."""
+
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()
 
@@ -72,6 +75,32 @@ def local_settings(home: Home) -> LocalSettings:
         raise MemtapeError(f"{CHOICE_VARIABLE} names no embedder.", f"Set it to one of {', '.join(CHOICES)}.")
     embedder = msgspec.structs.replace(settings.embedder, choice=choice)
     return msgspec.structs.replace(settings, embedder=embedder)
+
+
+def change_setting(home: Home, key: str, value: str) -> None:
+    """Store a setting in `settings.toml`; all other content stays, comments too.
+
+    `key` may be in a table, as `model.url`. Raises `MemtapeError` for an unknown key, and for a wrong value.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        given = tomlkit.value(value)
+    except (TOMLKitError, ValueError):  # A bare word.
+        given = tomlkit.item(value)
+    document, (*tables, name) = _document(home), key.split(".")
+    place: Any = document
+    for table in tables:
+        place = place.setdefault(table, {})
+    try:
+        place[name] = given
+        text = document.as_string()
+        msgspec.toml.decode(text, type=LocalSettings)
+    except (msgspec.MsgspecError, TypeError, TOMLKitError) as error:
+        told = f"{key}={value} is no setting: {error}."
+        raise MemtapeError(told, "`memtape admin settings` lists them.") from None
+    write_whole(home.settings_path, text.encode(), durable=True)
 
 
 def prefer_embedder(home: Home, options: EmbedderOptions) -> None:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError, Paused
-from memtape.schemas.events import DEV_TAG, Kind
+from memtape.schemas.events import DEV_TAG, Kind, Origin
 from memtape.schemas.times import format_time
-from memtape.schemas.variables import NO_PERSIST, PROD, PROFILE_VARIABLE
+from memtape.schemas.variables import AGENT_VARIABLES, NO_PERSIST, ORIGIN_VARIABLE, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.settings import local_settings
 
@@ -89,6 +89,22 @@ def profile_of(home: Path, named: str | None = None) -> Profile:
         profiles = f"The profiles are {', '.join(PROFILES)}."
         raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", profiles)
     return PROFILES[name]
+
+
+def origin_of(home: Path) -> Origin:
+    """Return who speaks by a command without a terminal, as the environment or the settings of a home say.
+
+    What an agent runs is the agent's, whatever they say: it inherits them. Raises `MemtapeError` for another
+    word in the environment, and for unreadable settings.
+    """
+    if any(map(os.environ.get, AGENT_VARIABLES)):
+        return "agent"
+    said = os.environ.get(ORIGIN_VARIABLE)
+    if not said:
+        return local_settings(Home(home, make=False)).origin
+    if said not in ("user", "agent"):
+        raise MemtapeError(f"{ORIGIN_VARIABLE} names nobody: {said[:60]!r}.", "Set it to user or agent.")
+    return "user" if said == "user" else "agent"
 
 
 def keeps_nothing(home: Path) -> bool:

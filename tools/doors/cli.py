@@ -28,7 +28,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.variables import PROFILE_VARIABLE, SESSION_VARIABLE
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
-from memtape.tools.capture.profiles import profile_of
+from memtape.tools.capture.profiles import origin_of, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import explained, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, SYNONYMS, TITLES, VERBS
@@ -74,7 +74,11 @@ COMMON = [HOME, click.Option(["--json", "as_json"], is_flag=True, help="Print on
 SPEAKER = [
     click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
     click.Option(["--actor"], help="The speaker's name, by default the user's."),
-    click.Option(["--origin"], type=click.Choice(get_args(Origin)), help="user at a terminal, else agent."),
+    click.Option(
+        ["--origin"],
+        type=click.Choice(get_args(Origin)),
+        help="user at a terminal, else agent, or as set.",
+    ),
     click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
 ]
 """The options of commands of a project."""
@@ -100,8 +104,8 @@ def _called(verbs: Sequence[Verb], **values: Any) -> None:
         speaker = {name: values[name] for name in ("scope", "actor", "session") if name in values}
         if verb.at == "home":
             speaker = {"scope": GLOBAL}
-        # A person at a terminal speaks for itself, a pipe for an agent.
-        origin: Origin = values.get("origin") or ("user" if is_asked() else "agent")
+        # A person at a terminal speaks for itself.
+        origin: Origin = values.get("origin") or ("user" if is_asked() else origin_of(home))
         with Client(home, origin=origin, **speaker) as client, phases() as update:
             client.door, client.on_phase = "cli", update
             client.on_note = lambda note: say(note, err=True)

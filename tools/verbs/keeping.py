@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import Locked
+from memtape.schemas.errors import InvalidUse, Locked
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.settings import change_setting, local_settings
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.capture.profiles import check_kept, opened_home
@@ -62,9 +63,10 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of the log, and the file of the home's own."""
+    """The settings of the log, those of this home alone, and their file."""
 
     log: dict[str, Any]
+    own: dict[str, Any]
     file: str
 
 
@@ -280,19 +282,41 @@ def settings(world: World) -> SettingsShown:
     """Print the settings of the log, which all its homes share, and the file of this home's own settings.
 
         memtape admin settings --json
+        memtape admin settings --set origin=user
 
     A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`,
     `retriever`.
     """
     from memtape.sinks.logs.configuring import settings_on
 
-    return SettingsShown(log=msgspec.to_builtins(settings_on(world.log)), file=str(world.home.settings_path))
+    log, own = settings_on(world.log), local_settings(world.home)
+    return SettingsShown(
+        log=msgspec.to_builtins(log), own=msgspec.to_builtins(own), file=str(world.home.settings_path)
+    )
+
+
+def set_settings(
+    world: World,
+    changes: Annotated[tuple[str, ...], said("A setting of this home.", option="--set", metavar="KEY=VALUE")],
+) -> SettingsShown:
+    """Change settings of this home in their file.
+
+    Raises `MemtapeError` for what is no setting; the changes before it stay.
+    """
+    for change in changes:
+        key, sign, value = change.partition("=")
+        if not sign:
+            raise InvalidUse(f"{change} is no KEY=VALUE, as origin=user.")
+        change_setting(world.home, key.strip(), value.strip())
+    return settings(world)
 
 
 def _settings_lines(world: World, asked: Asks, found: SettingsShown) -> Iterator[str]:
     for name, value in found.log.items():
         yield f"{name:<28}{one_line(str(value), SHOWN_CHARS)}"
-    yield f"The settings of this home alone stand in {found.file}."
+    yield f"The settings of this home alone, in {found.file}:"
+    for name, value in found.own.items():
+        yield f"{name:<28}{one_line(str(value), SHOWN_CHARS)}"
 
 
 def page(
@@ -346,5 +370,6 @@ VERBS = (
     Verb("rebuild", rebuild, lines=_rebuild_lines, effect="adds", at="home"),
     Verb("admin copy", copy, lines=_copy_lines, at="home"),
     Verb("admin settings", settings, lines=_settings_lines, at="home"),
+    Verb("admin settings --set", set_settings, lines=_settings_lines, effect="adds", at="home"),
     Verb("page", page, answers=str, listed="address", at="folder"),
 )
