@@ -127,8 +127,9 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts, an
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python tests/json_schemas.py
 
-docs: venv ## Write the parts of docs and the stub of the client again that follow from the code.
+docs: venv ## Write the parts of docs, the stub of the client and the published plugins that follow from the code.
 	@PYTHONPATH=. $(BIN)/python tests/written_pages.py
+	@PYTHONPATH=. $(BIN)/python tests/published_files.py
 	@PYTHONPATH=. $(BIN)/python tests/client_stub.py
 
 # The resolver is pinned too, so that the same pins are always written in the same way.

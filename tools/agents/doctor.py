@@ -263,6 +263,8 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
             continue
+        if "--home" not in words:
+            return None  # A published extension takes the command and the home of the environment.
         there = Path(words[words.index("--home") + 1])
         try:
             starts = command == own_command() or run_host([*command, "--version"]).returncode == 0

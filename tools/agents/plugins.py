@@ -1,9 +1,9 @@
 """The files that hosts install: a plugin, an extension or a script.
 
-The files are made for a machine, since a host starts the command from anywhere and with little of the
-environment: they have the full command and home. Where the command is gone, or no longer starts, a hook
-silently does nothing, since hosts stop an agent at a failing hook. Nothing here writes a file or runs a
-program.
+The files of a machine have the full command and home, since a host starts the command from anywhere and with
+little of the environment. The published files name the command alone, and find it on the PATH. Where the
+command is gone, or no longer starts, a hook silently does nothing, since hosts stop an agent at a failing
+hook. Nothing here writes a file or runs a program.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ MARKETPLACE = "memtape-local"
 SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 """How hosts name the plugin."""
 DESCRIPTION = "One memory for all agents of a project, which can be replayed."
+OWNER = {"name": "The Memtape contributors"}
 HOOK_TIMEOUT_S, SERVER_START_S = 10, 30
 SCRIPT = "memtape.js"
 BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:end -->"
 _SHELL = ("/bin/sh", "-c")
 # The command comes as words of their own, so that no path needs quotes in here, whichever shell a host has.
-_HOOK_GUARD = '[ -x "$0" ] && "$0" "$@" 2>/dev/null; exit 0'
-_SERVER_GUARD = '[ -x "$0" ] || exit 0; exec "$0" "$@"'
+_FOUND = '[ -x "$(command -v "$0")" ]'
+_HOOK_GUARD = f'{_FOUND} && "$0" "$@" 2>/dev/null; exit 0'
+_SERVER_GUARD = f'{_FOUND} || exit 0; exec "$0" "$@"'
 
 
 class Slash(msgspec.Struct, frozen=True):
@@ -53,37 +55,57 @@ SKILL = _read("skill.md")
 
 def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     """Return the files for a host's plugin, by path below its folder. `command` starts Memtape."""
+    inside = bare_plugin(host, command, home)
+    if HOSTS[host].form != "plugin":
+        return inside
+    plugins = [{"name": PLUGIN, "source": f"./{PLUGIN}", "description": DESCRIPTION}]
+    market = encode({"name": MARKETPLACE, "owner": OWNER, "plugins": plugins})
+    files = {f"{PLUGIN}/{path}": data for path, data in inside.items()}
+    return files | {".claude-plugin/marketplace.json": market}
+
+
+def bare_plugin(host: str, command: list[str], home: str) -> dict[str, bytes]:
+    """Return the files of a plugin without a marketplace. Without a `home` the environment names the home."""
     about, (program, *flags) = HOSTS[host], _SHELL
-    server = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "agents", "mcp", "--home", home]}
-    words = [*_SHELL, _HOOK_GUARD, *command, "agents", "hook", "--host", host, "--home", home]
+    at_home = ["--home", home] if home else []
+    server = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "agents", "mcp", *at_home]}
+    words = [*_SHELL, _HOOK_GUARD, *command, "agents", "hook", "--host", host, *at_home]
     if about.form == "script":
-        script = _read("opencode_plugin.js").decode()
-        waits_ms = {"WAIT_MS": HOOK_TIMEOUT_S * 1_000, "START_MS": SERVER_START_S * 1_000}
-        for name, value in {"HOOK": words, "SERVER": [program, *server["args"]], **waits_ms}.items():
-            script = script.replace(f"__{name}__", json.dumps(value), 1)
-        return {SCRIPT: script.encode()}
-    hooks = {}
-    for event in about.hooks:
-        timeout_s = min(HOOK_TIMEOUT_S, about.end_s) if event == "SessionEnd" else HOOK_TIMEOUT_S
-        called: dict[str, Any] = {"type": "command", "command": shlex.join(words), "timeout": timeout_s}
-        if about.form == "extension":  # Their hosts name hooks, and count in milliseconds.
-            called |= {"name": PLUGIN, "timeout": timeout_s * 1_000}
-        hooks[event] = [{"hooks": [called]}]
+        return {SCRIPT: _script(words, [program, *server["args"]])}
     servers = {"mcpServers": {PLUGIN: server | dict(about.server)}}
     told = {"name": PLUGIN, "version": __version__, "description": DESCRIPTION}
     inside = {
         f"skills/{PLUGIN}/SKILL.md": SKILL,
-        "hooks/hooks.json": _json({"hooks": hooks}),
+        "hooks/hooks.json": encode({"hooks": _hooks(about, shlex.join(words))}),
         **_commands(about),
     }
     if about.form == "extension":
-        return inside | {f"{host}-extension.json": _json(told | servers)}
-    owner = {"name": "The Memtape contributors"}
-    inside |= {".claude-plugin/plugin.json": _json(told | {"author": owner}), ".mcp.json": _json(servers)}
-    plugins = [{"name": PLUGIN, "source": f"./{PLUGIN}", "description": DESCRIPTION}]
-    market = _json({"name": MARKETPLACE, "owner": owner, "plugins": plugins})
-    files = {f"{PLUGIN}/{path}": data for path, data in inside.items()}
-    return files | {".claude-plugin/marketplace.json": market}
+        return inside | {f"{host}-extension.json": encode(told | servers)}
+    return inside | {
+        ".claude-plugin/plugin.json": encode(told | {"author": OWNER}),
+        ".mcp.json": encode(servers),
+    }
+
+
+def _script(hook: list[str], server: list[str]) -> bytes:
+    """Return the script of a host without plugins, with both commands and the waits in it."""
+    script = _read("opencode_plugin.js").decode()
+    waits_ms = {"WAIT_MS": HOOK_TIMEOUT_S * 1_000, "START_MS": SERVER_START_S * 1_000}
+    for name, value in {"HOOK": hook, "SERVER": server, **waits_ms}.items():
+        script = script.replace(f"__{name}__", json.dumps(value), 1)
+    return script.encode()
+
+
+def _hooks(host: Host, command: str) -> dict[str, Any]:
+    """Return the hooks of a host by event: `command`, a line for a shell, and its timeout."""
+    hooks = {}
+    for event in host.hooks:
+        timeout_s = min(HOOK_TIMEOUT_S, host.end_s) if event == "SessionEnd" else HOOK_TIMEOUT_S
+        called: dict[str, Any] = {"type": "command", "command": command, "timeout": timeout_s}
+        if host.form == "extension":  # Their hosts name hooks, and count in milliseconds.
+            called |= {"name": PLUGIN, "timeout": timeout_s * 1_000}
+        hooks[event] = [{"hooks": [called]}]
+    return hooks
 
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
@@ -134,5 +156,6 @@ def _commands(host: Host) -> dict[str, bytes]:
     return files
 
 
-def _json(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
+    """Return the JSON of a file that people may read."""
     return json.dumps(value, indent=2).encode() + b"\n"
