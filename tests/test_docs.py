@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "one_day"))
 import replay  # noqa: E402
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 """What is for people who use Memtape. Each section of a page runs by itself, in a home of its own."""
 RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
@@ -168,6 +168,20 @@ def test_the_architecture_draws_the_folders_and_arrows_that_there_are() -> None:
 def test_the_example_of_settings_is_read() -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", (DOCS / "cli.md").read_text(), re.DOTALL)
     assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
+
+
+def test_the_forms_of_issues_and_the_workflow_are_read() -> None:
+    """Each form asks for what has a name of its own; the workflow runs what a laptop runs."""
+    for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        told = msgspec.yaml.decode(form.read_bytes())
+        if form.stem == "config":
+            assert told == {"blank_issues_enabled": False}
+            continue
+        asked = [part for part in told["body"] if part["type"] != "markdown"]
+        assert told["name"] and told["description"] and all(part["attributes"]["label"] for part in asked)
+        assert len({part["id"] for part in asked}) == len(asked) > 1
+    (job,) = msgspec.yaml.decode((ROOT / ".github/workflows/checks.yml").read_bytes())["jobs"].values()
+    assert job["steps"][-1] == {"run": ".ci/run"} and os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
 @pytest.mark.slow
