@@ -93,6 +93,10 @@ def test_every_block_of_commands_says_whether_it_runs_and_every_named_command_ex
             parse(shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True))
 
 
+def test_the_readme_stays_short() -> None:
+    assert len((ROOT / "README.md").read_text().split()) <= 1_000
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_a_written_part_is_what_the_code_says(name: str) -> None:
     """`make docs` writes it again."""
