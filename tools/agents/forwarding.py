@@ -35,16 +35,8 @@ from memtape.schemas.variables import (
     SESSION_VARIABLE,
 )
 from memtape.sinks.home.folders import Home, default_home
+from memtape.tools.keep import wire
 from memtape.tools.keep.starting import start_one
-from memtape.tools.keep.wire import (
-    DECLINED,
-    MAX_ADDRESS_BYTES,
-    address,
-    connected,
-    environment,
-    read_line,
-    tell,
-)
 
 if TYPE_CHECKING:
     from socket import SocketType
@@ -78,7 +70,7 @@ def forward(words: list[str]) -> None:
         return
     home = os.path.abspath(asked.get("--home") or default_home())
     try:
-        told = environment()
+        told = wire.environment()
         session = told.pop(SESSION_VARIABLE, "")
         here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
         named = {"session": session, "scope": asked.get("--scope"), "actor": asked.get("--actor")}
@@ -100,8 +92,8 @@ def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType 
     lock = Home(Path(home), make=False).lock("hook-server")
     while time.monotonic() < deadline:
         with suppress(OSError, ValueError):  # None listens, or it is dying.
-            talking = connected(home, line, deadline)
-            if read_line(talking, deadline) == DECLINED:
+            talking = wire.connected(home, line, deadline)
+            if wire.read_line(talking, deadline) == wire.DECLINED:
                 return None
             talking.settimeout(None)
             return talking
@@ -123,7 +115,7 @@ def may_stay(home: Path) -> bool:
     """
     if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
         return False
-    if len(os.fsencode(address(str(home.absolute())))) > MAX_ADDRESS_BYTES:
+    if len(os.fsencode(wire.address(str(home.absolute())))) > wire.MAX_ADDRESS_BYTES:
         return False
     named = os.environ.get(PROFILE_VARIABLE) or ""
     try:
@@ -202,7 +194,7 @@ class HostSession:
             with self._lock:
                 self._waiting.pop(message["id"], None)
                 self._tries = 0
-        tell(line)
+        wire.tell(line)
 
     def _reconnect(self) -> None:
         time.sleep(PAUSE_S * self._tries)
@@ -229,7 +221,7 @@ class HostSession:
         _send(self._link, first)
         answered = next((line for line in _lines(self._link) if _read(line).get("id") == id), b"")
         if self._waiting.pop(id, None) is not None:
-            tell(answered)
+            wire.tell(answered)
         for line in rest:
             _send(self._link, line)
 
@@ -237,7 +229,7 @@ class HostSession:
         for id in ids:
             del self._waiting[id]
             error = {"code": LOST, "message": LOST_WORDS}
-            tell(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n")
+            wire.tell(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n")
 
 
 def _send(link: SocketType, line: bytes) -> None:

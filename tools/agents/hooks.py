@@ -246,15 +246,11 @@ def capture(turn: HookCall, client: Client, text: str, native: str | None = None
         count_one(turn.home, LEFT_OUT, reason)
         turn.captured = True
         return
+    actor = default_actor() if user else f"{turn.source} {turn.told.agent}".strip()
     line = Line(
-        text=text,
-        kind="turn",
-        actor=default_actor() if user else f"{turn.source} {turn.told.agent}".strip(),
-        origin="user" if user else "agent",
-        source=turn.source,
-        native_id=native or native_of(turn, client, text),
-        split=True,
-    )
+        text=text, kind="turn", actor=actor, origin="user" if user else "agent", source=turn.source,
+        native_id=native or native_of(turn, client, text), split=True,
+    )  # fmt: skip
     if client.capture_many([line]).refused:
         count_one(turn.home, LEFT_OUT, "private as a whole")
     turn.captured = True

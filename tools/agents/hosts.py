@@ -126,18 +126,12 @@ def read(host: str, data: bytes) -> HookInput | None:
     answer = _text(told, "last_assistant_message") or _text(told, "prompt_response")
     text = {"prompt": _text(told, "prompt"), "answer": answer}.get(action, "")
     return HookInput(
-        host=host,
-        event=event,
-        action=action,
-        session=_text(told, "session_id"),
-        folder=_text(told, "cwd"),
-        transcript=_text(told, "transcript_path"),
-        text=text,
-        prompt_id=_text(told, "prompt_id")[:MAX_NAME_CHARS],
+        host=host, event=event, action=action, text=text, agent=agent if of_agent else "",
+        session=_text(told, "session_id"), folder=_text(told, "cwd"),
+        transcript=_text(told, "transcript_path"), resumed=_text(told, "source") == "resume",
         agent_transcript=_text(told, "agent_transcript_path"),
-        resumed=_text(told, "source") == "resume",
-        agent=agent if of_agent else "",
-    )
+        prompt_id=_text(told, "prompt_id")[:MAX_NAME_CHARS],
+    )  # fmt: skip
 
 
 def placed(data: bytes, folder: PurePath) -> bytes:

@@ -154,13 +154,10 @@ class Writer:
         self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions],
     ) -> None:  # fmt: skip
         self.profile = profile_of(home.path, profile)
-        self.home = home
-        self.log = log
+        self.home, self.log = home, log
         scope, session = options.get("scope"), options.get("session")
-        self._scope = check_scope(scope) if scope is not None else None
-        self._pinned = scope is not None
-        self._folder = options.get("folder")
-        self._began = options.get("began")
+        self._scope, self._pinned = None if scope is None else check_scope(scope), scope is not None
+        self._folder, self._began = options.get("folder"), options.get("began")
         name = options.get("actor") or default_actor()
         self.actor = Actor(name=name, origin=options.get("origin", "agent"))
         self.door: Door = "python"
@@ -266,17 +263,11 @@ class Writer:
         kind, given = line.kind or "fact", line.importance
         importance = None if given is None else round(given * 100)
         tags = self.profile.check(kind, importance, line.tags)
+        media = tuple(Media(caption=it.caption, kind=it.kind, uri=it.uri) for it in line.media)
         body = Captured(
-            branch=line.branch,
-            importance_given=importance,
-            kind=kind,
-            media=tuple(Media(caption=it.caption, kind=it.kind, uri=it.uri) for it in line.media),
-            part=None,
-            path=line.path,
-            source=line.source,
-            tags=tags,
-            text=line.text,
-        )
+            branch=line.branch, importance_given=importance, kind=kind, media=media, part=None,
+            path=line.path, source=line.source, tags=tags, text=line.text,
+        )  # fmt: skip
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Captured, Event
@@ -194,15 +194,11 @@ def line_of(scope: str, record: Record, redactor: Redactor) -> Line:
     text, most = record.text, record.most_chars
     if most is not None and len(text) > most:
         text = f"{redactor.head(text, most)}\n[{len(text) - most:,} more characters were cut]"
-    return msgspec.structs.replace(
-        record,
-        text=text,
+    return replace(
+        record, text=text, scope=scope, native_id=clean(record.native_id),
         tags=tuple(dict.fromkeys(filter(None, (short(tag, 128) for tag in record.tags)))),
-        actor=short(record.actor, 200, is_name=True),
+        actor=short(record.actor, 200, is_name=True), path=short(record.path, 4_096),
         session=short(record.session, 200, is_name=True),
-        scope=scope,
-        native_id=clean(record.native_id),
         branch=short(record.branch, 4_096, is_name=True),
-        path=short(record.path, 4_096),
-        media=tuple(msgspec.structs.replace(media, uri=short(media.uri, 4_096)) for media in record.media),
-    )
+        media=tuple(replace(media, uri=short(media.uri, 4_096)) for media in record.media),
+    )  # fmt: skip

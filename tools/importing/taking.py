@@ -230,15 +230,11 @@ class Importer:
         """Note the read position of a file; it counts once all records up to it are on the log."""
         status = read.status
         self._pending[read.source.path] = FilePosition(
-            offset=end,
-            size=max(end, status.st_size),
-            modified=status.st_mtime_ns,
-            digest=digest(read.file, end),
+            offset=end, size=max(end, status.st_size), modified=status.st_mtime_ns,
+            digest=digest(read.file, end), said=read.said, folder=self._folder_of(read.source),
             state=msgspec.json.decode(msgspec.json.encode(read.state)),
-            said=read.said,
-            folder=self._folder_of(read.source),
             file=(status.st_dev, status.st_ino),
-        )
+        )  # fmt: skip
 
     def _folder_of(self, source: ImportSource) -> str:
         """Return the key of the folder that a file was named with, empty where it was named by itself."""

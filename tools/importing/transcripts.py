@@ -234,17 +234,10 @@ def _gemini_text(content: Any) -> str:
 
 
 def _fields(source: str, row: dict[str, Any], state: records.State) -> dict[str, Any]:
-    """Return the fields of all records of a row.
-
-    Rows of Claude Code tell all, those of others only the time.
-    """
-    return {
-        "source": source,
-        "at": records.time_of(row.get("timestamp")),
-        "session": text_of(row, "sessionId") or text_of(state, "session"),
-        "branch": text_of(row, "gitBranch") or text_of(state, "branch"),
-        "cwd": text_of(row, "cwd") or text_of(state, "cwd"),
-    }
+    """Return the fields of a row's records; rows of Claude Code tell all, others only the time."""
+    names = {"session": "sessionId", "branch": "gitBranch", "cwd": "cwd"}
+    told = {name: text_of(row, key) or text_of(state, name) for name, key in names.items()}
+    return {"source": source, "at": records.time_of(row.get("timestamp")), **told}
 
 
 PARSERS: dict[str, records.Take] = {CLAUDE_CODE: take_claude, CODEX: take_codex, GEMINI: take_gemini}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,7 +29,7 @@ from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
-from memtape.schemas.rows import Counters
+from memtape.schemas.rows import Counters, made_from
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
@@ -322,18 +323,12 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         f"`memtape run --once` give {many(counters.texts, 'text')} a vector."
     )
     return EmbedderState(
-        configured=settings.embedder,
-        next=settings.embedder_next,
-        effective=effective,
-        degraded=degraded,
-        warning=warning,
-        drift=drift,
-        texts=counters.texts,
-        embedded=embedded,
+        configured=settings.embedder, next=settings.embedder_next, effective=effective,
+        degraded=degraded, warning=warning, drift=drift, texts=counters.texts, embedded=embedded,
         failed=failed,
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
         offer=offer if is_offered(home, history) else "",
-    )
+    )  # fmt: skip
 
 
 class Refolded(msgspec.Struct, frozen=True, kw_only=True):
@@ -379,12 +374,7 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
     on_phase("comparing", sum(ends), sum(ends))
     if not dry_run:
         configure(log, change)
-    return Refolded(
-        done=not dry_run,
-        revision=configured_on(log)[-1].revision,
-        embedder=settings.embedder,
-        folding=settings.fold_cosine_hundredths >= 0,
-        together=sum(pair.change == "together" for pair in pairs),
-        apart=sum(pair.change == "apart" for pair in pairs),
-        pairs=tuple(pairs),
-    )
+    counts, folding = Counter(pair.change for pair in pairs), settings.fold_cosine_hundredths >= 0
+    moves = {"together": counts["together"], "apart": counts["apart"], "pairs": tuple(pairs)}
+    now = configured_on(log)[-1]
+    return made_from(Refolded, settings, now, done=not dry_run, folding=folding, **moves)

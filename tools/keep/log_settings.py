@@ -14,15 +14,9 @@ from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
 
-KEYS = (
-    "lifecycle",
-    "mid_after_days",
-    "long_after_days",
-    "mid_retention_hundredths",
-    "long_retention_hundredths",
-    "archive_after_days",
-    "dormant_after_days",
-    "purge_after_days",
+KEYS = tuple(
+    "lifecycle mid_after_days long_after_days mid_retention_hundredths long_retention_hundredths"
+    " archive_after_days dormant_after_days purge_after_days".split()
 )
 """The settings by which texts age, in the order in which they are told."""
 

@@ -50,15 +50,9 @@ def detached(
     `held` are file descriptors for the process to inherit.
     """
     process = subprocess.Popen(
-        [*python_of(), *words],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=NOWHERE,
-        pass_fds=held,
-    )
+        [*python_of(), *words], env=environment, start_new_session=True, cwd=NOWHERE, pass_fds=held,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(data)

@@ -62,14 +62,11 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageCh
         links += sorted(((it.relation, it.name) for it in written.edges), key=lambda it: it[0] != CHILD)
         slug = fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None
     edit = replace(
-        NO_EDIT,
-        title=_said(fields.title, title, page, "title"),
+        NO_EDIT, title=_said(fields.title, title, page, "title"), slug=slug,
         summary=_said(fields.summary, summary, page, "summary"),
-        hints=_listed(fields.hints, hints),
-        refs=_listed(fields.refs, refs),
+        hints=_listed(fields.hints, hints), refs=_listed(fields.refs, refs),
         rest=None if fields.rest.strip("\n") == rest else fields.rest,
-        slug=slug,
-    )
+    )  # fmt: skip
     return edit, _links(tuple(links), fields.links, "" if row is None else row.id, scope)
 
 

@@ -117,14 +117,11 @@ def read_corpus(path: Path) -> Conversations:
         lines = _lines(plain, scope)
         undated += sum(turn.at not in (None, "") and read_time(turn.at) is None for turn in plain.turns)
         known = {line.native_id for line in lines}
-        questions = [
-            Question(
-                asked.question,
-                tuple(dict.fromkeys(map(str, asked.evidence or ()))),
-                "all" if asked.category in (None, "") else str(asked.category),
-            )
-            for asked in plain.questions or ()
-        ]
+        questions = list[Question]()
+        for asked in plain.questions or ():
+            category = "all" if asked.category in (None, "") else str(asked.category)
+            evidence = tuple(dict.fromkeys(map(str, asked.evidence or ())))
+            questions.append(Question(asked.question, evidence, category))
         missing += (id for asked in questions for id in asked.evidence if id not in known)
         held = [it._replace(evidence=tuple(id for id in it.evidence if id in known)) for it in questions]
         corpus.append(Conversation(scope, lines, held))
@@ -152,26 +149,15 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
     """
     said = sample["conversation"]
     numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
-    turns = [
-        {
-            "id": turn["dia_id"],
-            "text": turn["text"],
-            "speaker": turn["speaker"],
-            "session": f"session {number}",
-            "at": said[f"session_{number}_date_time"],
-            "caption": turn.get("blip_caption"),
-        }
-        for number in numbers
-        for turn in said[f"session_{number}"]
-    ]
-    questions = [
-        {
-            **item,
-            # The file sometimes holds several ids in one text.
-            "evidence": [id.strip() for text in item.get("evidence") or () for id in text.split(";")],
-        }
-        for item in sample["qa"]
-    ]
+    turns, questions = list[dict[str, Any]](), list[dict[str, Any]]()
+    for number in numbers:
+        of_session = {"session": f"session {number}", "at": said[f"session_{number}_date_time"]}
+        for turn in said[f"session_{number}"]:
+            own = {"id": turn["dia_id"], "text": turn["text"], "speaker": turn["speaker"]}
+            turns.append({**of_session, **own, "caption": turn.get("blip_caption")})
+    for item in sample["qa"]:  # The file sometimes holds several ids in one text.
+        ids = [id.strip() for text in item.get("evidence") or () for id in text.split(";")]
+        questions.append({**item, "evidence": ids})
     return {"id": sample["sample_id"], "turns": turns, "questions": questions}
 
 
@@ -196,21 +182,13 @@ def _lines(plain: _Conversation, scope: str) -> list[Line]:
             raise MemtapeError(
                 f"{said} is of {format_time(at)}, which is in the future.", "Change it in the file."
             )
-        lines.append(
-            Line(
-                text=turn.text,
-                kind="turn",
-                at=at,
-                actor=turn.speaker or turn.role or "someone",
-                origin="agent" if (turn.role or "").lower() in ROLES else "user",
-                session=session,
-                scope=scope,
-                source="eval",
-                native_id=str(turn.id),
-                split=True,
-                media=(MediaLine(caption=turn.caption),) if turn.caption else (),
-            )
-        )
+        media = (MediaLine(caption=turn.caption),) if turn.caption else ()
+        line = Line(
+            text=turn.text, kind="turn", at=at, actor=turn.speaker or turn.role or "someone",
+            origin="agent" if (turn.role or "").lower() in ROLES else "user", session=session,
+            scope=scope, source="eval", native_id=str(turn.id), split=True, media=media,
+        )  # fmt: skip
+        lines.append(line)
     id, count = next(iter(Counter(line.native_id for line in lines).most_common(1)), ("", 0))
     if count > 1:
         raise MemtapeError(

@@ -153,13 +153,10 @@ def _ask_all(
 
 def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
     """Return the id of a turn's first event by the id of all that tells it, also of statements from it."""
-    turn_of = {event.id: events[0].id for events in made.values() for event in events}
-    turn_of |= {
-        statement_id(event.scope, event.id, place): events[0].id
-        for events in made.values()
-        for event in events
-        for place in range(MOST_STATEMENTS)
-    }
+    pairs = [(event, events[0].id) for events in made.values() for event in events]
+    turn_of = {event.id: first for event, first in pairs}
+    for place in range(MOST_STATEMENTS):
+        turn_of |= {statement_id(event.scope, event.id, place): first for event, first in pairs}
     return turn_of
 
 

@@ -174,14 +174,10 @@ def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Propo
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
     """Capture a rule in its target scope, where the writer may write; restore a declined rule."""
-    line = Line(
-        text=rule.text,
-        tags=INSTRUCTION_TAGS if rule.is_doubted else (),
-        importance=IMPORTANCE["instruction"] / 100 if rule.is_doubted else None,
-        scope=rule.into,
-        source=ACCEPTED_SOURCE,
-        native_id=same_instruction(read(rule.text)),
-    )
+    native = same_instruction(read(rule.text))
+    line = Line(text=rule.text, scope=rule.into, source=ACCEPTED_SOURCE, native_id=native)
+    if rule.is_doubted:
+        line = replace(line, tags=INSTRUCTION_TAGS, importance=IMPORTANCE["instruction"] / 100)
     writer.log.append([replace(event, refs=rule.said_in) for event in writer.events_of(line, {})])
     if before == "declined":
         writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)

@@ -552,14 +552,13 @@ def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, T
         for one, other in ((tie.source, tie.target), (tie.target, tie.source)):
             if (place := found.texts.called(one)) is not None:
                 neighbours.setdefault(place, []).append((other, weight))
-    return {
-        place: TextUse(
-            sum(uses[id].used for id in ids_at.get(place, ())),
-            hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
-            tuple(neighbours.get(place, ())),
-        )
-        for place in dict.fromkeys((*ids_at, *neighbours))
-    }
+    found_uses = dict[int, TextUse]()
+    for place in dict.fromkeys((*ids_at, *neighbours)):
+        ids = ids_at.get(place, [])
+        used = sum(uses[id].used for id in ids)
+        heat = hot(times_of(ids, times, own=True), now) / ONE
+        found_uses[place] = TextUse(used, heat, tuple(neighbours.get(place, ())))
+    return found_uses
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:
@@ -606,14 +605,9 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
     yield from _told(((row, None) for row in rows), now)
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured)
-        yield made_from(
-            Known,
-            result_of(event),
-            last_at=event.at,
-            order=_BEHIND + place,
-            importance_given=event.body.importance_given,
-            valid_from=event.at,
-        )
+        own = {"last_at": event.at, "valid_from": event.at, "order": _BEHIND + place}
+        given = event.body.importance_given
+        yield made_from(Known, result_of(event), **own, importance_given=given)
 
 
 def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:

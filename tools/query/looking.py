@@ -139,16 +139,12 @@ def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     said = map(found.text, people[:REQUESTS])
     readings = (read(it) for it in said if it.strip())
     requests = (first_line(it.text) for it in readings if not is_goodbye(it) and not is_nod(it))
+    ends = [found.result(place) for place in found.ends_of(ordered)]
+    left = tuple(line.text for line in left_of(ends))
     return Session(
-        id=first.session or "",
-        scope=scope,
-        agents=tuple(agents),
-        since=first.at,
-        until=last.at,
-        turns=len(ordered),
-        asked=next(requests, ""),
-        left=tuple(line.text for line in left_of([found.result(place) for place in found.ends_of(ordered)])),
-    )
+        id=first.session or "", scope=scope, agents=tuple(agents), since=first.at, until=last.at,
+        turns=len(ordered), asked=next(requests, ""), left=left,
+    )  # fmt: skip
 
 
 def stale_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow]:
@@ -471,14 +467,12 @@ def archived_of(
         texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
         on_phase("reading", len(texts), len(latest))
     tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
+    counts = dict(sorted(Counter(row.why for row in listed).items()))
     return ArchiveList(
-        scope=scope,
-        archived=tuple(texts),
-        counts=dict(sorted(Counter(row.why for row in listed).items())),
-        purged=sum(row.purged for row in rows),
+        scope=scope, archived=tuple(texts), counts=counts, purged=sum(row.purged for row in rows),
         projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
         lag=sum(len(list(tail)) for tail in tails),
-    )
+    )  # fmt: skip
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:

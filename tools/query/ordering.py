@@ -28,19 +28,7 @@ from memtape.schemas.visible import many
 from memtape.state.index.entries import KINDS, TAGGED, TURN
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice, Ints
 from memtape.state.index.sorted_values import distinct, numbered
-from memtape.state.ranking.currency import (
-    AMONG,
-    CHANGED_NEAR,
-    LEAST_NEAR,
-    FoundMemory,
-    Likeness,
-    Placed,
-    about_one,
-    are_changes,
-    latest_first,
-    memory,
-    nothing_alike,
-)
+from memtape.state.ranking import currency
 from memtape.state.ranking.lanes import PERHAPS, Hit, is_perhaps
 from memtape.state.ranking.lexical import QuestionTerms, Weighed
 from memtape.state.ranking.meaning import Among
@@ -175,25 +163,19 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
     chosen = ordered[: asked.limit]
     passages = [it.corpus.passages(asked.query) for it in readies]
     pairs, seen = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
-    lanes = Counter[Lane]()
+    marks, lanes = {view.mark.partition: view.mark for view in seen}, Counter[Lane]()
     for ranking in rankings:
         lanes.update(ranking.counts)
     return Answer(
         results=[replace(it.result, passage=passages[it.scope](it.place)) for it in chosen],
-        watermark=tuple({view.mark.partition: view.mark for view in seen}.values()),
-        lag=sum(view.lag for view in seen),
-        revision=seen[0].revision,
-        now=now,
-        lanes=dict(lanes),
+        watermark=tuple(marks.values()), lag=sum(view.lag for view in seen), now=now,
+        revision=seen[0].revision, lanes=dict(lanes),
         note=views.dense.note if views.dense is not None else "",
         read=tuple(_read(*it, asked.query) for it in pairs if asked.explain and it[0].found.texts.count),
-        held=readies[0].found.texts.count,
-        warnings=tuple(filter(None, map(views.warning, dict.fromkeys(view.mark.partition for view in seen)))),
-        after=len(asked.given),
+        held=readies[0].found.texts.count, warnings=tuple(filter(None, map(views.warning, marks))),
+        after=len(asked.given), has_more=len(chosen) < len(ordered), trace=trace,
         sources=_source_counts(pairs, Counter(source_of(it.result) for it in chosen)),
-        has_more=len(chosen) < len(ordered),
-        trace=trace,
-    )
+    )  # fmt: skip
 
 
 def _rankings(
@@ -301,15 +283,9 @@ def _read(ready: PreparedTexts, ranking: Ranking, query: str) -> QuestionReading
 
 
 SOURCE_OF: dict[Kind, Source] = {
-    "fact": "memories",
-    "turn": "turns",
-    "document": "documents",
-    "insight": "insights",
-    "page": "pages",
-    "goal": "plans",
-    "plan": "plans",
-    "journal": "journal",
-}
+    "fact": "memories", "turn": "turns", "document": "documents", "insight": "insights",
+    "page": "pages", "goal": "plans", "plan": "plans", "journal": "journal",
+}  # fmt: skip
 """The source of a text by its kind, summaries apart."""
 
 
@@ -372,7 +348,7 @@ def _best(
     again = Counter(said)
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
     # By thing: its place, its rank or that of the text it replaces, and the place of its heir, if any.
-    first: dict[object, tuple[int, Placed, int | None]] = {}
+    first: dict[object, tuple[int, currency.Placed, int | None]] = {}
     for placed in _in_order(ready, ranking, query):
         if len(first) >= limit:
             break
@@ -386,7 +362,9 @@ def _best(
         if heir is not None and (among is None or len(among(np.array([heir])))):
             first.setdefault((heir,), (heir, placed._replace(above=()), None))
         first.setdefault((one,) if as_one is None else as_one, (shown, placed, heir))
-    memories = (found.result(place) for place in places[:AMONG] if not found.texts.flags[place] & TURN)
+    memories = (
+        found.result(place) for place in places[: currency.AMONG] if not found.texts.flags[place] & TURN
+    )
     closed = [it for it in memories if it.valid_to is not None]
     scores: dict[int | None, float] = {}
     for place, placed, heir in islice(first.values(), limit):
@@ -409,7 +387,7 @@ def _best(
 
 def _fetch(found: ScopeTexts, places: Ints, limit: int) -> None:
     """Read at once the rows that the best hits need: their own, and those of what stands for them."""
-    first = places[:AMONG]
+    first = places[: currency.AMONG]
     memories = first[found.texts.flags[first] & TURN == 0].tolist()
     found.fetch([*places[:limit].tolist(), *memories])
     rows = (row for place in memories if isinstance(row := found.shown(place), MemoryRow))
@@ -418,13 +396,13 @@ def _fetch(found: ScopeTexts, places: Ints, limit: int) -> None:
     found.fetch(place for place in linked if place is not None)
 
 
-def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Placed]:
+def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[currency.Placed]:
     """Yield the results of a ranking, the latest first among those about the same subject."""
     found, corpus = ready.found, ready.corpus
-    places, told = ranking.places[:AMONG], list[FoundMemory | None]()
+    places, told = ranking.places[: currency.AMONG], list[currency.FoundMemory | None]()
     asked, own_places = corpus.weights(query), places.tolist()
     # What stands below what answers the same stays there, however late it was said.
-    stays = (ranking.yields[:AMONG] < 1) | (found.texts.flags[places] & TURN != 0)
+    stays = (ranking.yields[: currency.AMONG] < 1) | (found.texts.flags[places] & TURN != 0)
     for place, held, is_set in zip(own_places, corpus.shares(asked, places), stays.tolist(), strict=True):
         if is_set:
             told.append(None)
@@ -433,21 +411,21 @@ def _in_order(ready: PreparedTexts, ranking: Ranking, query: str) -> Iterator[Pl
         family = None if it.polarity == "meta" or it.sums else FAMILIES.get(it.kind)
         own = None
         if family is not None:
-            own = memory(family, TRUST[it.origin], it.at, read_text(found.text(place)), held, asked)
+            own = currency.memory(family, TRUST[it.origin], it.at, read_text(found.text(place)), held, asked)
         told.append(own)
-    cosines, alike = corpus.cosines(places), nothing_alike
+    cosines, alike = corpus.cosines(places), currency.nothing_alike
     if cosines is not None:
-        near = [hit.lanes.get("dense", 0.0) for hit in islice(ranking.hits, AMONG)]
+        near = [hit.lanes.get("dense", 0.0) for hit in islice(ranking.hits, currency.AMONG)]
         texts = ["" if it is None else found.text(place) for place, it in zip(own_places, told, strict=True)]
-        about, changes = about_one(cosines), are_changes(cosines, texts)
+        about, changes = currency.about_one(cosines), currency.are_changes(cosines, texts)
 
-        def alike(one: int, other: int) -> Likeness:
-            if changes[one, other] and near[one] >= CHANGED_NEAR * near[other]:
-                return Likeness.CHANGE
-            return Likeness(about[one, other] and near[one] >= LEAST_NEAR * near[other])
+        def alike(one: int, other: int) -> currency.Likeness:
+            if changes[one, other] and near[one] >= currency.CHANGED_NEAR * near[other]:
+                return currency.Likeness.CHANGE
+            return currency.Likeness(about[one, other] and near[one] >= currency.LEAST_NEAR * near[other])
 
-    yield from latest_first(told, alike)
-    yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
+    yield from currency.latest_first(told, alike)
+    yield from (currency.Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
 def told_otherwise(found: Sequence[Result]) -> list[Result]:

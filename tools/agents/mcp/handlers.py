@@ -226,18 +226,13 @@ class Handlers:
 
 
 def _described(name: str, tool: Tool, every: bool) -> types.Tool:
-    title = name.replace("_", " ").capitalize()
+    title, effect = name.replace("_", " ").capitalize(), tool.verb.effect
+    hints = types.ToolAnnotations(
+        title=title, read_only_hint=effect == "reads", destructive_hint=effect == "hides",
+        idempotent_hint=tool.offer.idempotent, open_world_hint=False,
+    )  # fmt: skip
     return types.Tool(
-        name=name,
-        title=title,
-        description=tool.offer.description,
+        name=name, title=title, description=tool.offer.description, annotations=hints,
         input_schema=schema_of(tool, rare=every),
-        annotations=types.ToolAnnotations(
-            title=title,
-            read_only_hint=tool.verb.effect == "reads",
-            destructive_hint=tool.verb.effect == "hides",
-            idempotent_hint=tool.offer.idempotent,
-            open_world_hint=False,
-        ),
         _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
-    )
+    )  # fmt: skip

@@ -61,13 +61,9 @@ def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server
     """Return the SDK's server with our tools, as `Handlers` answers them."""
     handlers = Handlers(memory, fallback)
     return Server(
-        "memtape",
-        version=__version__,
-        title="Memtape",
-        instructions=INSTRUCTIONS,
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-    )
+        "memtape", version=__version__, title="Memtape", instructions=INSTRUCTIONS,
+        on_list_tools=handlers.list_tools, on_call_tool=handlers.call_tool,
+    )  # fmt: skip
 
 
 def serve_stdio(memory: ServedMemory) -> None:
@@ -87,14 +83,8 @@ def serve_session(ready: HookResponder, home: Path, told: dict[str, Any], talkin
     """
     if not _may_serve(told["scope"]):
         return talking.sendall(DECLINED)
-    memory = ServedMemory(
-        home,
-        scope=told["scope"],
-        actor=told["actor"],
-        ready=ready,
-        session=told["session"],
-        host=int(told["host"]),
-    )
+    named = {name: told[name] for name in ("scope", "actor", "session")}
+    memory = ServedMemory(home, **named, ready=ready, host=int(told["host"]))
     server = make_server(memory, fallback=Path(told["folder"]))
     try:
         talking.settimeout(None)
@@ -147,15 +137,14 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
     (`doors.http`).
     """
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=names,
+        allowed_origins=[f"http://{name}" for name in names],
+    )  # fmt: skip
     app = make_server(memory).streamable_http_app(
-        streamable_http_path=HTTP_PATH,
-        max_request_body_size=MAX_BODY_BYTES,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=names,
-            allowed_origins=[f"http://{name}" for name in names],
-        ),
-    )
+        streamable_http_path=HTTP_PATH, max_request_body_size=MAX_BODY_BYTES,
+        transport_security=security,
+    )  # fmt: skip
 
     def ask(scope: str | None, action: Callable[[World], bytes]) -> bytes:
         if memory.scope is None and scope is None:
