@@ -78,8 +78,7 @@ def flush(turn: HookCall) -> bytes:
 
 
 def distill(home: Path, place: Position) -> int:
-    """Have the model take facts from the flush at a place of the log, and return their number; the outcome is
-    counted.
+    """Have the model take facts from the flush at a place of the log; count the outcome and them.
 
     Nothing is asked without a model, or for a flush distilled before. Raises `MemtapeError` without any text
     of the conversation; the failure changes nothing.
@@ -140,8 +139,7 @@ def end(turn: HookCall) -> bytes:
 
 
 def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:
-    """Return the last words of user and agent, at most `FLUSH_LINES` lines and `chars` characters; else
-    empty.
+    """Return the last words of user and agent, at most `FLUSH_LINES` lines and `chars` characters.
 
     It begins with a sentence, or with a word of an endless one. Outputs of tools are left out, however long.
     Secrets are removed before anything is cut. Raises `Denied` for a denied transcript.

@@ -236,7 +236,9 @@ def take_away(home: Home, host: str) -> Leftovers:
             named = " and ".join(ours) or "An empty table of plugins"
             found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
         elif after != own:
-            rewrite(path, after + "\n" * (written.endswith("\n") and path.suffix == ".json"))
+            own_path = path.resolve()  # A person's file keeps its place and its permissions.
+            data = after + "\n" * (written.endswith("\n") and path.suffix == ".json")
+            write_whole(own_path, data.encode(), mode=stat.S_IMODE(own_path.stat().st_mode))
             _drop_empty(path)
             found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
     for made in about.made:
@@ -302,12 +304,6 @@ def _drop_empty(path: Path) -> None:
             path.rmdir()
         elif not path.is_symlink() and path.read_bytes().strip() in (b"", b"{}"):
             path.unlink()
-
-
-def rewrite(path: Path, text: str) -> None:
-    """Replace a person's file atomically, at its real path and with its permissions."""
-    path = path.resolve()
-    write_whole(path, text.encode(), mode=stat.S_IMODE(path.stat().st_mode))
 
 
 def leave(home: Home) -> Leftovers:

@@ -107,8 +107,7 @@ def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType 
 
 
 def may_stay(home: Path) -> bool:
-    """Whether a server may serve this home, started by or as this process. Raises `ValueError` for bad
-    settings.
+    """Whether a server may serve this home. Raises `ValueError` for bad settings.
 
     None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that names another
     profile than the home has, nor where a path is too long for a socket.

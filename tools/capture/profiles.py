@@ -221,8 +221,7 @@ def _change(home: Path, scope: str | None, now_us: int, *new: Pause) -> bool:
 def silence_of(home: Path, scope: Callable[[], str] | None) -> Pause | None:
     """Return the pause in force for a scope, None for none; without a scope, for the whole home.
 
-    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a
-    file of pauses that is damaged.
+    The scope is asked for only where a project is paused. Raises `MemtapeError` for a damaged file.
     """
     lasting = pauses_of(home).lasting(time.time_ns() // 1_000)
     name = scope() if scope is not None and lasting and lasting[0].scope is not None else ""

@@ -60,10 +60,7 @@ Began = Callable[[], Path | None]
 
 
 class Checkout(NamedTuple):
-    """A working tree: its folder, the git folder of all its worktrees, the scopes and tokens kept there.
-
-    `marks` are those that the git folder, or `.git` file, has now.
-    """
+    """A working tree: its folder, its git folder, the scopes, tokens and marks kept there now."""
 
     top: str
     common: str

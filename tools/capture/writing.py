@@ -145,10 +145,7 @@ class WriterOptions(TypedDict, total=False):
 
 
 class Writer:
-    """A writer to a log for one actor. For one thread at a time.
-
-    `profile` is by default the environment's or the home's.
-    """
+    """A writer to a log for one actor, in one thread; `profile` is by default the environment's."""
 
     def __init__(
         self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions],
@@ -361,8 +358,7 @@ def parse_line(data: bytes) -> Line:
 def check_size(line: Line) -> None:
     """Raise `InvalidEvent` for text too long for any event, before it is read to its end.
 
-    A text that is cut into parts may be of any length. Everything else is checked again in its form on the
-    log.
+    A text that is cut into parts may be of any length. All else is checked again in its final form.
     """
     if line.kind != "document" and not line.split:
         check_text_size("text", line.text)

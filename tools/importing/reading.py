@@ -54,9 +54,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 class Row(NamedTuple):
-    """A line: its start, the next line's start, and its object or the reason of its skip; None for a blank
-    line.
-    """
+    """A line: its start, the next line's start, and its object or skip; None for a blank line."""
 
     start: int
     end: int

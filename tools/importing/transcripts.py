@@ -307,8 +307,7 @@ def find_turn(
 ) -> tuple[Record | None, Record | None]:
     """Return the record of a turn if it is the last thing said, and the latest before that said the same.
 
-    A hook is told a text, and the record has its native id (see `native_ids`). Only the last 128 KiB are
-    read.
+    A hook is told a text, and the record has its native id. Only the last 128 KiB are read.
     """
     origin, wanted = ("user" if role == "user" else "agent"), native_ids.digest(text)
     now = before = None

@@ -49,10 +49,7 @@ Tell = Callable[["Indexed | str"], None]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones.
-
-    `stop` ends it, in any thread.
-    """
+    """Tails the sessions of hosts in their folders, by default the usual ones, until `stop`."""
 
     def __init__(
         self,

@@ -63,11 +63,9 @@ class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def consolidator(home: Home) -> Conclude:
-    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured
-    model.
+    """Return the function that decides about clusters of a home: by rule, the rest by its model.
 
-    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
-    usable model.
+    A failed attempt is a conclusion with its problem. Raises `BudgetSpent` and `MemtapeError`.
     """
 
     @cache
@@ -207,11 +205,9 @@ def consolidate_scope(
     home: Home, log: Log, name: str, *, dry_run: bool = False, at_once: bool = False,
     on_cluster: Callable[[int, int], None] = lambda done, total: None,
 ) -> Consolidated:  # fmt: skip
-    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends
-    nothing.
+    """Begin a pass in a scope with an open gate, or `at_once`; a dry run asks and appends nothing.
 
-    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is
-    at work.
+    Raises `BudgetSpent` and `MemtapeError` without a model's answer, `Locked` in another pass.
     """
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL}, of operators, is not consolidated.", "Name a project's scope.")

@@ -23,10 +23,7 @@ COMPARED_SLOTS = 1_000
 
 
 class Copied(msgspec.Struct, frozen=True):
-    """A verified copy at `place`: `slots` in all, of which this call wrote `copied`.
-
-    The source has `behind` more slots by now.
-    """
+    """A verified copy at `place`: `copied` of its `slots` are new; the source has `behind` more."""
 
     place: str
     log_id: str

@@ -129,8 +129,7 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
 def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
     """Return the plan of erasing these ids of a scope, or an unfinished plan of the same ids.
 
-    Without ids it is any unfinished plan of the scope: its selection is lost. Raises `NotFound` for an id
-    unknown to the scope.
+    Without ids it is any unfinished plan of the scope. Raises `NotFound` for an unknown id.
     """
     for begun in unfinished_erasures(home, ErasurePlan):
         its = {item.id: None for item in begun.items if item.scope == scope}
@@ -198,10 +197,7 @@ class FileSearch(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """The result of an erasure: the plan, and the searches before and after it.
-
-    `before` is None where the texts were unavailable, since erased before.
-    """
+    """The result of an erasure: its plan, the searches before (None without texts) and after."""
 
     plan: ErasurePlan
     before: FileSearch | None
@@ -236,16 +232,13 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
         if not made.is_resumed:
             _check_sight(before)
     if name:
-        vectors = [*needles.vectors]
-        kept = replace(made, corrections={}, vectors=vectors, is_resumed=True)
+        kept = replace(made, corrections={}, vectors=[*needles.vectors], is_resumed=True)
         keep_unfinished(home, name, kept)
     if due:
         log.append(due)
     if made.take_unreadable:
-        by_partition: dict[int, list[int]] = {}
-        for number, offset in made.unreadable:
-            by_partition.setdefault(number, []).append(offset)
-        log.blank(by_partition)
+        of = dict.fromkeys(number for number, _ in made.unreadable)
+        log.blank({it: [offset for number, offset in made.unreadable if number == it] for it in of})
     try:
         scrub_as_owner(home, log, on_phase, on_note)
     except StillHeld:
@@ -365,8 +358,7 @@ def search(
 def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collection[str]) -> dict[str, str]:
     """Return the sentence of each valid correction by people, by its id, except those `asked` for.
 
-    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
-    it has words of that text.
+    A correction goes with the erased sentence that says it, and with the text that it corrects.
     """
     going, found = {item.id: None for item in items}, dict[str, str]()
     for item in (item for item in items if item.id not in asked):
@@ -391,10 +383,9 @@ def _event(log: Log, item: ErasedItem) -> Event:
 def _derived(
     log: Log, scope: str, ids: Iterable[str], before: Iterable[str]
 ) -> tuple[list[ErasedItem], list[str], list[str]]:
-    """Return the events of a scope with these ids, and the events derived from them, each once, in log order.
+    """Return the events of a scope with these ids or derived from them, each once, in log order.
 
-    Also return the texts in these events and in events erased `before` that still have a body, and their
-    labels.
+    Also return the texts and labels in them, and in events erased `before` that still have a body.
     """
     wanted = Erasures({scope: dict.fromkeys(ids)})
     again = Erasures({scope: dict.fromkeys(before)})

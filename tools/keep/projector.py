@@ -9,7 +9,6 @@ means stop.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -177,8 +176,6 @@ def _follow(
 
 def main() -> None:
     """Carry out the orders of stdin for some partitions, and report until the end."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
-        signal.signal(number, signal.SIG_IGN)
     send = reporter()
     try:
         last = _project_leased(msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders), send)

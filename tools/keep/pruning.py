@@ -55,8 +55,7 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
 def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool, on_progress: OnProgress) -> Pruned:
     """Return the captures to be forgotten in the writer's scope, or in `every` one.
 
-    Raises `MemtapeError` without a tag. Memories derived only from such captures are forgotten too. `global`
-    is only for an operator.
+    Memories derived from these alone go too; `global` is an operator's. Raises `MemtapeError`.
     """
     check_kept(writer.home, "A pruning")
     named = tuple(dict.fromkeys(tag.strip() for tag in tags))

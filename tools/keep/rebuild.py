@@ -193,8 +193,7 @@ def damaged_views(home: Home, log: Log) -> list[int]:
 
 
 def reason_to_rebuild(views: BuildViews) -> str | None:
-    """Return why the views that are served must be made anew before anything is added to them, None if they
-    need not.
+    """Return why the served views must be made anew before anything is added, else None.
 
     That is so under changed rules (Python's Unicode version is one of them), and when an event that could
     not be read has become readable.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -123,9 +124,14 @@ def reports_of(process: subprocess.Popen[bytes], type: type[ReportT]) -> Iterato
 
 
 def reporter() -> Callable[[object], None]:
-    """Keep the stdout of this process for reports, and return the function that sends one."""
+    """Keep the stdout of this process for reports, and return the function that sends one.
+
+    Signals are for the process that gives the orders, which tells all others.
+    """
     import msgspec
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a library prints is no report.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import struct
 import sys
 import threading
@@ -141,8 +140,6 @@ class SentViews(NamedTuple):
 
 def main() -> None:
     """Write the deltas of stdin until its end, and report each."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # They are the parent's, which ends this process.
-        signal.signal(number, signal.SIG_IGN)
     send, source = reporter(), sys.stdin.buffer
     orders = msgspec.json.decode(source.readline(), type=WriterOrders)
     home = Home(Path(orders.home))

@@ -390,8 +390,7 @@ def shadow_event(
 ) -> Event:
     """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 
-    Query, filters and session stand on the search event only: no session was shown these results, and the log
-    keeps the query once.
+    Query, filters and session stand on the search event only: no session was shown these results.
     """
     assert isinstance(asked.body, Recalled)
     own = {"results": results, "watermark": marks, "lanes": shadow_lanes(told)}

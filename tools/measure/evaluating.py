@@ -38,10 +38,7 @@ BATCH_LINES, BATCH_TEXTS = 1_000, 64
 
 
 class EmbedderVectors:
-    """Vectors made on demand, once per text and question. A `Dense` like recorded ones.
-
-    `spent_s` is the time spent on questions, to be told apart from searching.
-    """
+    """Vectors made on demand, a `Dense`; `spent_s` is the time spent on questions."""
 
     def __init__(self, embedder: Embedder, on_phase: OnPhase) -> None:
         self.embedder, self.note, self._on_phase = embedder, "", on_phase

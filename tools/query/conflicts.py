@@ -37,8 +37,7 @@ Side = Literal["A", "B"]
 
 
 class ConflictMember(msgspec.Struct, frozen=True, kw_only=True):
-    """A side of a conflict: the captured id that named the memory, the memory's id now, and the ids of its
-    evidence.
+    """A side of a conflict: the captured id that named the memory, its id now, and its evidence.
 
     All fields of the memory are None if it is no longer shown. `at` is in microseconds.
     """
@@ -55,9 +54,7 @@ class ConflictMember(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A conflict with two sides; `a` was said first. `kept` is the side that people kept, None before a
-    decision.
-    """
+    """A conflict; `a` was said first. `kept` is the side that people kept, None before that."""
 
     id: str
     scope: str

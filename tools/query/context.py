@@ -60,8 +60,7 @@ NEWS = f"{NOTE} It has only what is new from others since this session was last 
 class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
     """The context of a starting agent. `text`, with its last newline, has `tokens`, at most `budget_tokens`.
 
-    `tokenizer` is `o200k_base`, or `characters/4` without an installed one. `omitted` counts the items left
-    out.
+    `tokenizer` is `o200k_base`, or `characters/4` without one. `omitted` counts the items left out.
     """
 
     text: str

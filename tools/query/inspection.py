@@ -40,10 +40,7 @@ PURGED = "archived, and gone from the views; `memtape archive --undo` brings it 
 
 
 class SummarySource(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a summary, by its capture; the text is None if no longer on the log.
-
-    `marks` say that the source is archived, or has left the views.
-    """
+    """A source of a summary, `marks` if archived or purged; the text is None if off the log."""
 
     id: str
     at: int
@@ -107,9 +104,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
-    """An event behind a memory: its part, how the event joined, the similarity (0 to 1), and the place on the
-    log.
-    """
+    """An event behind a memory: its part, how it joined, the similarity (0 to 1), and its place."""
 
     part: str
     how: str
@@ -232,10 +227,7 @@ _HIDDEN = "forgotten or withdrawn"
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as on the log: as captured, without secrets. `parts` is the number of its parts.
-
-    `id` is the id of its first part, `path` the document's own path.
-    """
+    """A document as captured, without secrets: the id of its first part, path, parts and text."""
 
     id: str
     scope: str

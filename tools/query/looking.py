@@ -49,8 +49,7 @@ REQUESTS, AGENTS_AMONG = 5, 20
 class Session(msgspec.Struct, frozen=True, kw_only=True):
     """A session: its agents, the times of its first and last turn, its number of turns, its first request.
 
-    `asked` is the first line of the request, empty without a request. `left` is the rule-based end of the
-    session.
+    `asked` is the first line of the request, or empty. `left` is the session's end, by rules.
     """
 
     id: str

@@ -352,8 +352,7 @@ def _best(
     for placed in _in_order(ready, ranking, query):
         if len(first) >= limit:
             break
-        number = placed.number
-        same = said[number]
+        number, same = placed.number, said[placed.number]
         is_turn = same is not None
         shown = places[number] if is_turn or among is not None else found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
@@ -362,10 +361,8 @@ def _best(
         if heir is not None and (among is None or len(among(np.array([heir])))):
             first.setdefault((heir,), (heir, placed._replace(above=()), None))
         first.setdefault((one,) if as_one is None else as_one, (shown, placed, heir))
-    memories = (
-        found.result(place) for place in places[: currency.AMONG] if not found.texts.flags[place] & TURN
-    )
-    closed = [it for it in memories if it.valid_to is not None]
+    memories = [it for it in places[: currency.AMONG] if not found.texts.flags[it] & TURN]
+    closed = [it for it in map(found.result, memories) if it.valid_to is not None]
     scores: dict[int | None, float] = {}
     for place, placed, heir in islice(first.values(), limit):
         own = heads.index(place) if place in heads else None

@@ -239,8 +239,7 @@ def only_scope(scopes: Iterable[str]) -> str:
 class Ids(NamedTuple):
     """Resolution of ids for a speaker in one scope.
 
-    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined` to these
-    two.
+    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined`.
     """
 
     log: Log

@@ -163,10 +163,6 @@ class Reader:
         """Return how many slots of the log stand behind the views' watermarks."""
         return sum(self._log.ends()) - self.projected()
 
-    def unembedded(self) -> int:
-        """Return the number of texts in the views that wait for a vector, as far as the views can be read."""
-        return sum(mark.waiting for mark in self.marks())
-
     def _work_later(self) -> None:
         """Start a projector where texts wait for vectors, or a model for talk; each once a minute."""
         from memtape.flows.models import is_configured
@@ -176,7 +172,7 @@ class Reader:
             return
         self._works_at = now + WORK_AGAIN_S
         # Each is written whenever something was done, and touched when it is tried.
-        waiting = [self._home.embedding_path] if self.unembedded() else []
+        waiting = [self._home.embedding_path] if any(mark.waiting for mark in self.marks()) else []
         waiting += [self._home.windows_path] if is_configured(settings.model) else []
         last = time.time() - WORK_AGAIN_S
         due = [path for path in waiting if not path.exists() or path.stat().st_mtime <= last]

@@ -127,8 +127,7 @@ class Result(Displayed, frozen=True, kw_only=True):
 class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
     """How many texts of a source passed the filters and were found, and how many are returned.
 
-    Turns that say the same are found once in a scope. Summaries are looked for only where little else was
-    found.
+    Turns that say the same are found once in a scope, and summaries only where little else was.
     """
 
     found: int

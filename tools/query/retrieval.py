@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -133,7 +134,12 @@ class Retriever:
         self._unfit.clear()
         self._forget_question()
         try:
-            return self._stable(action)
+            for _ in range(MOST_TRIES - 1):
+                with suppress(RowsMoved):  # It is begun again where rows are replaced under it.
+                    return action(self)
+                self._ready.clear()
+                self._forget_question()
+            return action(self)
         except Exception as error:  # Also where rows can be read and make no sense.
             if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
                 raise
@@ -157,16 +163,6 @@ class Retriever:
         finally:
             self._serving = None
             self._forget_question()
-
-    def _stable(self, action: Callable[[Retriever], ReadT]) -> ReadT:
-        """Return the result of an action, which is begun again where rows are replaced under it."""
-        for _ in range(MOST_TRIES - 1):
-            try:
-                return action(self)
-            except RowsMoved:
-                self._ready.clear()
-                self._forget_question()
-        return action(self)
 
     def _forget_question(self) -> None:
         self._fresh.clear()

@@ -52,10 +52,7 @@ only where their line names a secret's kind, since much else may be called so.""
 
 
 class KnownSecret(NamedTuple):
-    """A known secret: its placeholder's digits, its kind and length, and its source's trust and scope.
-
-    `scope` is None for a secret told outside of any scope.
-    """
+    """A known secret: its placeholder's digits, kind, length, trust, and scope, if told in any."""
 
     id: str
     kind: str
@@ -138,8 +135,7 @@ class MetSecrets:
     def find(
         self, text: str, scope_of: Callable[[], str | None], here: Container[str] = ()
     ) -> Iterator[FoundSecret]:
-        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the
-        text.
+        """Yield where a secret of a scope stands in a text by itself, in linear time.
 
         The scope is asked for where it decides. `here` are secrets that the same text tells.
         """
