@@ -36,13 +36,11 @@ LAST_SNAPSHOT_EVENTS, LAST_SNAPSHOT_SHARE = 100, 100
 hundredth of all. A process that decides about a memory folds them, in 0.2 s and more: the first reading of
 texts compiles patterns. A snapshot of 22,000 takes 0.05 s.
 """
-SHORT_SLOTS = 2_000
-"""At the end of a run any slot is worth a snapshot, unless the log is shorter."""
+SHORT_SLOTS = 2_000  # At the end of a run any slot is worth a snapshot, unless the log is shorter.
 
 TOLD_SLOTS = 50
 """Slots folded between two reports to a waiting caller: they take some hundredths of a second."""
-OnFold = Callable[[int, int], None]
-"""Gets how many slots are folded, and how many there are."""
+OnFold = Callable[[int, int], None]  # Gets how many slots are folded, and how many there are.
 HELD, HELD_CHARS = 8_192, 4_000_000
 """Bodies, and their characters, held in memory: the last put or read."""
 PAGE_SLOTS, FEW_SLOTS = 256, 8

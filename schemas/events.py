@@ -22,15 +22,12 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
 
 MAX_TEXT_BYTES = 64 * 1024
-MAX_LABEL_CHARS = 4_096
-"""No field of an event but its text is longer."""
+MAX_LABEL_CHARS = 4_096  # No field of an event but its text is longer.
 MAX_TAGS = 64
 MAX_IDS = 10_000
 MAX_DIMENSIONS = 8_192
-MAX_ATTEMPTS = 3
-"""Tries of a text; after the last failure it has no vector by the embedder."""
-MAX_INPUTS = 25
-"""Maximum number of memories of a decision."""
+MAX_ATTEMPTS = 3  # Tries of a text; after the last failure it has no vector by the embedder.
+MAX_INPUTS = 25  # Maximum number of memories of a decision.
 VECTOR_SQUARES = 2**22
 """Bound of the sum of squares of a quantised vector: float32 products of two are exact below it."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
@@ -250,8 +247,7 @@ class Pinned(_Body, frozen=True):
 
 OF_MEMORIES = ("holds", "replaced_by")
 """The relations of `linked` about memories; all others are links between pages."""
-CHILD = "child"
-"""The relation to a page below."""
+CHILD = "child"  # The relation to a page below.
 EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
 """The relations of pages with a meaning; any other is stored, and reported by a check of the tree."""
 
@@ -297,8 +293,7 @@ class Edited(_Body, frozen=True):
 
 
 _NO_FIELDS: dict[str, Any] = dict.fromkeys(Edited.__struct_fields__)
-NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})
-"""An edit without page or changes, a base for others."""
+NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})  # An edit without page or changes, a base for others.
 
 
 class Settled(_Body, frozen=True):
@@ -368,10 +363,8 @@ class Operation(_Body, frozen=True):
     op: Literal["add", "conflict", "replace", "remove"]
 
 
-MAKING = ("add", "replace")
-"""The operations that make a text; all others are about inputs alone."""
-COVERING = ("remove", "replace")
-"""The operations that cover their inputs."""
+MAKING = ("add", "replace")  # The operations that make a text; all others are about inputs alone.
+COVERING = ("remove", "replace")  # The operations that cover their inputs.
 
 
 class Decided(_Body, frozen=True):
@@ -459,13 +452,11 @@ DISTILLED_TAG = "distilled"
 certainty, as `confidence:90` of 100; its importance is that of the category, in the same share.
 """
 
-CONSOLIDATED_TAG = "consolidated"
-"""The tag of a capture made by a consolidation of other memories."""
+CONSOLIDATED_TAG = "consolidated"  # The tag of a capture made by a consolidation of other memories.
 
 DEV_TAG = "env:dev"
 """The tag of a capture under a profile of development; such captures are pruned."""
-PRUNED_BEFORE = "7d"
-"""Age at which leftovers of development are pruned."""
+PRUNED_BEFORE = "7d"  # Age at which leftovers of development are pruned.
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The tags that Memtape gives by itself."""
@@ -478,8 +469,7 @@ class Actor(_Body, frozen=True):
     origin: Origin
 
 
-UNKNOWN = "unknown"
-"""The name of an actor without a name."""
+UNKNOWN = "unknown"  # The name of an actor without a name.
 SYSTEM = Actor(name="memtape", origin="tool")
 """The actor of events by no person or agent: settings and time."""
 

@@ -19,11 +19,9 @@ Unasked = Literal["start", "prompt"]
 UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
 
-MOST_LOOKS = 3
-"""Maximum looks of a deep search (spec R4)."""
+MOST_LOOKS = 3  # Maximum looks of a deep search (spec R4).
 
-SHADOW = "shadow"
-"""The mark of a shadow's recall: its results were shown to no session."""
+SHADOW = "shadow"  # The mark of a shadow's recall: its results were shown to no session.
 _RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed"
 
 
@@ -77,10 +75,8 @@ more; earlier results of a deprecated one are still reported.
 Ranks = Literal["memtape", "bm25", "dense", "rrf"]
 """The ordinary search, plain BM25, cosine alone, and reciprocal rank fusion of these two."""
 RANKS: tuple[Ranks, ...] = get_args(Ranks)
-ORDINARY: Ranks = "memtape"
-"""The retriever that answers."""
-MAX_NAME_CHARS = 180
-"""A name of this length, with its prefix, fits among the lanes of a recall."""
+ORDINARY: Ranks = "memtape"  # The retriever that answers.
+MAX_NAME_CHARS = 180  # A name of this length, with its prefix, fits among the lanes of a recall.
 
 _WITHOUT, _WITH = " without ", " with "
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 
 DIGEST_BYTES = 4
-MAX_CHARS = 80
-"""No placeholder is longer; the names of kinds have at most 40 characters."""
+MAX_CHARS = 80  # No placeholder is longer; the names of kinds have at most 40 characters.
 _OPENING = "[redacted:"
 PLACEHOLDER = re.compile(r"\[redacted:([a-z0-9]+(?:-[a-z0-9]+)*):[0-9a-f]{8}\]")
 

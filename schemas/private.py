@@ -25,8 +25,7 @@ tag.
 """
 PASSES = 8
 Span = tuple[int, int]
-MAX_DEPTH = 32
-"""An end looks this many open blocks back for its start."""
+MAX_DEPTH = 32  # An end looks this many open blocks back for its start.
 _TAG = lazy(r"<\s*(/?)\s*(?ai:private)(?:[\s/][^>]{0,500})?>")
 _SAID = lazy(r"\w")
 

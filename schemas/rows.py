@@ -19,8 +19,7 @@ from memtape.schemas.visible import many, one_line
 
 ORDER = "an order about memory"
 """The mark for readers of people's orders about memory, which state nothing about their subject."""
-BEFORE_CHARS = 80
-"""Characters shown of a replaced value."""
+BEFORE_CHARS = 80  # Characters shown of a replaced value.
 Polarity = Literal["fact", "rule", "meta", "correction"]
 """The polarity of a text: a fact, a rule, an order about memory, or a correction."""
 Category = Literal["identity", "preference", "technical", "goal", "context"]
@@ -394,8 +393,7 @@ class PageRow(KeyedRow, frozen=True, kw_only=True):
         return bool(self.beside)
 
 
-TOLD_LEVELS = {1: "day", 2: "week"}
-"""The levels of a summary, in words."""
+TOLD_LEVELS = {1: "day", 2: "week"}  # The levels of a summary, in words.
 
 
 def summary_told(row: SummaryRow) -> str:

@@ -24,8 +24,7 @@ from memtape.state.index.vectors import VectorSegment
 
 SegmentT = TypeVar("SegmentT", Segment, VectorSegment)
 
-FORMAT = 1
-"""The format of segments and manifests; files of another format are rebuilt."""
+FORMAT = 1  # The format of segments and manifests; files of another format are rebuilt.
 MANIFEST = "manifest.json"
 SEGMENT_NAME = re.compile(r"\d+-\d+")
 VECTORS_NAME = re.compile(r"\d+-vectors-\d+-\d+")

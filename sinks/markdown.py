@@ -12,16 +12,14 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import PageLine, StandingPage
 from memtape.schemas.visible import one_line, visible
 
-SHORT_ID_CHARS = 13
-"""How much of an id a line of a page shows; its link has the whole."""
+SHORT_ID_CHARS = 13  # How much of an id a line of a page shows; its link has the whole.
 
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~$&@^=%!{}"})
 _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
 _INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
 _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
-TEXT_CHARS = 300
-"""How much of a text a line shows; the page that it links to has the whole."""
+TEXT_CHARS = 300  # How much of a text a line shows; the page that it links to has the whole.
 TOLD_CHARS = 200
 _LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 

@@ -47,8 +47,7 @@ Digests = dict[str, list[str]]
 """By path in the folder of a scope: the digest of a file's bytes, and of its earlier bytes during a write."""
 Stamp = tuple[int, int, int]
 """Inode, size and time of change (ns) of a file; a save changes the stamp."""
-_UNKNOWN = (0, 0, 0)
-"""The stamp of a file that may not be looked at."""
+_UNKNOWN = (0, 0, 0)  # The stamp of a file that may not be looked at.
 
 
 class PageBytes(NamedTuple):

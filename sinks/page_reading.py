@@ -18,8 +18,7 @@ from memtape.schemas.patterns import lazy
 from memtape.sinks.page_markdown import REST
 from memtape.sinks.zones import Parts, inner, parts, was_changed
 
-MAX_FRONT_BYTES = 4 * 1024 * 1024
-"""A page of 10,000 children has front matter of half a megabyte."""
+MAX_FRONT_BYTES = 4 * 1024 * 1024  # A page of 10,000 children has front matter of half a megabyte.
 
 _FRONT = lazy(r"\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _ID = lazy(r"(?m)^id:[ \t]+(\S+)[ \t]*$")

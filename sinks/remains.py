@@ -120,8 +120,7 @@ class _Grain(NamedTuple):
     terms: frozenset[str] = frozenset()
 
 
-_Read = tuple[str, Iterator[_Grain]]
-"""The form of a file, and the grains of its text."""
+_Read = tuple[str, Iterator[_Grain]]  # The form of a file, and the grains of its text.
 
 
 class _Search:

@@ -53,18 +53,14 @@ if TYPE_CHECKING:
 
 VECTORS = "vectors-"
 """The prefix of the names of vectors' tables; the rest is a digest of the embedder's key."""
-MOST_FILES = 50
-"""Files that a table has at most, by `tidy`."""
+MOST_FILES = 50  # Files that a table has at most, by `tidy`.
 MOST_SMALL = 8
 """Small fragments of a table that are merged into one: a write leaves one or two, of up to three files."""
 SMALL_ROWS = 8_192
 """Fragments of fewer rows are small; others are written anew once a tenth of their rows is replaced."""
-KEEP_VERSIONS = timedelta(seconds=5)
-"""Time for which old versions stay, for readers with one open."""
-TAKEN_AT_ONCE = 1_000
-"""Rows named in one question to a table."""
-CACHED_ROWS = 32_768
-"""Rows that stay in memory once they were read."""
+KEEP_VERSIONS = timedelta(seconds=5)  # Time for which old versions stay, for readers with one open.
+TAKEN_AT_ONCE = 1_000  # Rows named in one question to a table.
+CACHED_ROWS = 32_768  # Rows that stay in memory once they were read.
 
 _NEWER = "source.generation > target.generation"
 _NEWER += " OR (source.generation = target.generation AND source.offset > target.offset)"

@@ -78,16 +78,11 @@ RowT = TypeVar("RowT", bound=LivingRow)
 
 MOST_ROWS = 262_144
 """Maximum rows of a merged segment: a merge of this many takes some hundred megabytes."""
-NAMED_HIDDEN = 20
-"""Hidden ids listed in the counts of a scope."""
-OPEN_SCOPES = 16
-"""Scopes whose segments stay open, the last used."""
-DELTA_ROWS = 512
-"""Rows of the small segment for rows added one by one, written anew each time."""
-TIER = 8
-"""Segments of one size merged into one of the next."""
-UNWRITTEN = ManifestSegment("", 0, 0)
-"""The name of a segment without a file."""
+NAMED_HIDDEN = 20  # Hidden ids listed in the counts of a scope.
+OPEN_SCOPES = 16  # Scopes whose segments stay open, the last used.
+DELTA_ROWS = 512  # Rows of the small segment for rows added one by one, written anew each time.
+TIER = 8  # Segments of one size merged into one of the next.
+UNWRITTEN = ManifestSegment("", 0, 0)  # The name of a segment without a file.
 Merge = Callable[[Sequence[SegmentT], Sequence[Flags]], SegmentT]
 
 
@@ -227,8 +222,7 @@ class OpenIndex(NamedTuple):
 
 
 _NOTHING = Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made="")
-NOTHING = OpenIndex(_NOTHING, (), ())
-"""The index of a scope without rows."""
+NOTHING = OpenIndex(_NOTHING, (), ())  # The index of a scope without rows.
 
 
 def scope_folder(folder: Path, scope: str) -> Path:

@@ -19,8 +19,7 @@ from memtape.sinks.home.folders import Build, make_folder, write_whole
 
 MAGIC = b"memtape snapshot 4\n"
 KEPT = 2
-LEVEL = 1
-"""Of zlib: a state shrinks to a quarter, in 0.2 s for one of 100,000 texts."""
+LEVEL = 1  # Of zlib: a state shrinks to a quarter, in 0.2 s for one of 100,000 texts.
 
 _NAME = re.compile(r"^(\d{12})\.snapshot\Z")
 

@@ -40,8 +40,7 @@ from memtape.sinks.page_files import LISTS, WATERMARK_FILE, ScopeFiles
 from memtape.sinks.page_markdown import page_lines, page_zone
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
 
-INDEX_TEXT_CHARS = 400
-"""How much of a text `MEMORY.md` shows; the page of the list has the whole."""
+INDEX_TEXT_CHARS = 400  # How much of a text `MEMORY.md` shows; the page of the list has the whole.
 
 
 def render(page: Page) -> str:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from memtape.schemas.errors import MemtapeError, NotEmbedded
 from memtape.state.vectors.recorded import DIMENSIONS, floor_vector, vector_fault
 
-HARMLESS = "hello"
-"""A text with a vector by every embedder. If it gets none, no text is the cause."""
+HARMLESS = "hello"  # A text with a vector by every embedder. If it gets none, no text is the cause.
 
 
 class EmbeddingFailure(NamedTuple):

@@ -23,8 +23,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import MAX_DIMENSIONS
 
 ATTEMPTS = 3
-TIMEOUT_S = 30.0
-"""For each wait for bytes; a whole answer may take four times that."""
+TIMEOUT_S = 30.0  # For each wait for bytes; a whole answer may take four times that.
 
 BRIEF_TIMEOUT_S = 5.0
 """The same for a waiting caller, for whom results by words alone are better than late ones."""

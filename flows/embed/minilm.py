@@ -22,10 +22,8 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 SIZE_BYTES = 90_868_376
 """The digest and the size of the official model.safetensors of sentence-transformers/all-MiniLM-L6-v2."""
 DIMENSIONS, LAYERS, HEADS = 384, 6, 12
-MAX_PIECES = 256
-"""Word pieces read of a text, as in sentence-transformers for this model."""
-BATCH_PIECES = 2_048
-"""Maximum word pieces of one batch; their widest array then takes 13 MB."""
+MAX_PIECES = 256  # Word pieces read of a text, as in sentence-transformers for this model.
+BATCH_PIECES = 2_048  # Maximum word pieces of one batch; their widest array then takes 13 MB.
 _EMBEDDED = ("word", "position", "token_type")
 _EPSILON = np.float32(1e-12)
 _ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)))

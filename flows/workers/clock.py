@@ -17,8 +17,7 @@ from memtape.schemas.log import backwards
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 
-EMPTY_WAIT_US = 30 * DAY_US
-"""Age of a partition without a scope at its first tick."""
+EMPTY_WAIT_US = 30 * DAY_US  # Age of a partition without a scope at its first tick.
 MOST_AWAY_HOURS = 3_653 * 24
 """Ten years: a machine whose time is further ahead of a partition has a wrong clock."""
 

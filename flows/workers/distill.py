@@ -24,24 +24,18 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import MOST_STATEMENTS
 
 MOST_TURNS = 6
-MOST_CHARS = 4_000
-"""A window ends with the turn that reaches this length."""
-QUIET_US = 60 * US_PER_S
-"""A window ends after an answer with this much silence behind it."""
+MOST_CHARS = 4_000  # A window ends with the turn that reaches this length.
+QUIET_US = 60 * US_PER_S  # A window ends after an answer with this much silence behind it.
 UNANSWERED_US = 30 * 60 * US_PER_S
 """A prompt without an answer ends its window only then: before, the agent may be at work."""
-LATE_US = DAY_US
-"""Age from which talk, of an import or after a spent budget, is not read."""
+LATE_US = DAY_US  # Age from which talk, of an import or after a spent budget, is not read.
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
 
-WAIT_S = 180.0
-"""Wait of a session's caller for another process's question about a window."""
+WAIT_S = 180.0  # Wait of a session's caller for another process's question about a window.
 
-Now = Callable[[], int]
-"""Returns the time, in microseconds."""
-Window = tuple[Event, ...]
-"""A part of a session small enough to be read at once for facts."""
+Now = Callable[[], int]  # Returns the time, in microseconds.
+Window = tuple[Event, ...]  # A part of a session small enough to be read at once for facts.
 
 Ask = Callable[[Window], list[Event] | None]
 """Asks a model about a window, and returns the captures to append, None to ask again later. Raises

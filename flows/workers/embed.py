@@ -35,8 +35,7 @@ MOST_WAITING = 50_000
 PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
-Ref = tuple[str, str]
-"""Scope and id of the event that carried a text."""
+Ref = tuple[str, str]  # Scope and id of the event that carried a text.
 
 
 class _Waiting(NamedTuple):

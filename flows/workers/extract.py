@@ -38,10 +38,8 @@ from memtape.state.text.reading import read
 from memtape.state.text.statements import Statement, dated, statements
 
 _NAME = "statements"
-LOOKED_AT = 500
-"""Captures and recalls of the scope read before a turn."""
-LAST_TURNS = 4
-"""Turns of the session after which a recall is no longer the topic."""
+LOOKED_AT = 500  # Captures and recalls of the scope read before a turn.
+LAST_TURNS = 4  # Turns of the session after which a recall is no longer the topic.
 
 
 @dataclass(eq=False)

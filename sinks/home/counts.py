@@ -21,10 +21,8 @@ NAME = "counts.db"
 WAIT_S = 3.0
 NO_BOUND = -1
 
-LEFT_OUT = "left-out"
-"""Events of hooks that were not stored, by reason."""
-FLUSHES = "flushes"
-"""Flushes before a compaction, by `FlushOutcome`."""
+LEFT_OUT = "left-out"  # Events of hooks that were not stored, by reason.
+FLUSHES = "flushes"  # Flushes before a compaction, by `FlushOutcome`.
 FlushOutcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]
 
 Noted = tuple[str, str, str, int]

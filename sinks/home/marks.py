@@ -29,8 +29,7 @@ not be used, or it could not be asked.
 
 LOCK_WAIT_S = 5.0
 
-OffsetMark = tuple[int, str]
-"""An offset, and the trail of the log before it."""
+OffsetMark = tuple[int, str]  # An offset, and the trail of the log before it.
 
 
 class MarksFile(msgspec.Struct, frozen=True):

@@ -45,8 +45,7 @@ PAGE_BYTES = 8_192
 """A slot of more than a quarter of a page takes a page of its own: vectors and long turns have 1 to 2 kB."""
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
-IN_MEMORY = Path(":memory:")
-"""The path by which SQLite makes a database without a file."""
+IN_MEMORY = Path(":memory:")  # The path by which SQLite makes a database without a file.
 FILES = ("", "-wal", "-shm")
 """The endings of a log's files: SQLite keeps all three while any process has the log open."""
 

@@ -54,8 +54,7 @@ DEADLINE_S = 60.0
 FOLLOW_S = 0.2
 STALLED_S = 10.0
 """Time (s) without growth after which another process's copy of the topic is continued here."""
-LOOK_AGAIN_S = 1.0
-"""Time (s) for which the topic's generation is not checked again."""
+LOOK_AGAIN_S = 1.0  # Time (s) for which the topic's generation is not checked again.
 CONFIGURED_WITHIN = 1_000
 """Slots of a partition searched for its first settings: other clients may have appended before."""
 MAX_RAW_BYTES = 1_040_000
@@ -71,8 +70,7 @@ _CLIENT: dict[str, Any] = {
 }
 """Settings of producer and consumer. The library sleeps `retry_backoff_ms` before it knows a topic, too."""
 
-_Record = tuple[int, bytes, Event | None]
-"""A partition, and the payload for it with its event."""
+_Record = tuple[int, bytes, Event | None]  # A partition, and the payload for it with its event.
 
 
 class _Sending(NamedTuple):

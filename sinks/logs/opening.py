@@ -16,8 +16,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 
 LOG_VARIABLE = "MEMTAPE_LOG"
-URL_MARK = "://"
-"""A place with this mark is a URL and never a path."""
+URL_MARK = "://"  # A place with this mark is a URL and never a path.
 _in_memory: dict[str, MemoryLog] = {}
 """The logs in this process's memory, by the homes that store nothing."""
 

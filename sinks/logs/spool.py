@@ -23,8 +23,7 @@ from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
 
 BATCH_EVENTS = 500
-AGAIN_S = 2.0
-"""Time (s) for which an opener waits for a broker that was away a moment ago."""
+AGAIN_S = 2.0  # Time (s) for which an opener waits for a broker that was away a moment ago.
 Append = Callable[[Sequence[Event]], Sequence[Position]]
 
 

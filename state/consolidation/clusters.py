@@ -22,11 +22,9 @@ from memtape.state.text.reading import read
 from memtape.state.text.replacements import Sharing, replaces
 from memtape.state.text.terms import terms
 
-REST_US = DAY_US
-"""A pass begins a day after the last one at the earliest."""
+REST_US = DAY_US  # A pass begins a day after the last one at the earliest.
 ENOUGH_NEW, ENOUGH_CONFIRMED = 20, 25
-BEHIND_US = 14 * DAY_US
-"""A pass starts for memories waiting longer, however few."""
+BEHIND_US = 14 * DAY_US  # A pass starts for memories waiting longer, however few.
 NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
@@ -36,10 +34,8 @@ out, so that a bulk load is decided as if it had come in such parts. Enough for 
 """
 MOST_COMPARED = 200
 """Candidates compared with a memory at most: those that share the most terms, the latest first."""
-MOST_TRIED = 16
-"""Candidates tried for replacement at most."""
-MOST_CHARS = 1_000
-"""Longer texts are not consolidated, since they have more than one subject."""
+MOST_TRIED = 16  # Candidates tried for replacement at most.
+MOST_CHARS = 1_000  # Longer texts are not consolidated, since they have more than one subject.
 
 
 class ClusterText(NamedTuple):

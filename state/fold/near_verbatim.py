@@ -200,8 +200,7 @@ def _is_article(tokens: list[str], index: int) -> bool:
     return after not in _AFTER_ARTICLE_LETTER and len(after) > 1 and before != "of"
 
 
-_LIGHT = frozenset(("our", "that"))
-"""English words without which a text names the same things."""
+_LIGHT = frozenset(("our", "that"))  # English words without which a text names the same things.
 
 
 class Specifics(NamedTuple):

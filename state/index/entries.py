@@ -28,12 +28,10 @@ HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
 EMPTY_WORDS = 1 << 14
 """The flag of a turn that only lets an agent go on, such as "ok": it stays in its session, unsearchable."""
-ORDERS = 1 << 15
-"""The flag of a text in which a person gives an order about memory."""
+ORDERS = 1 << 15  # The flag of a text in which a person gives an order about memory.
 ARCHIVED, SUMMARY = 1 << 16, 1 << 17
 """The flags of a text that is archived, and of a summary. Only who chooses them is shown them."""
-ONLY_ASKS = 1 << 18
-"""The flag of a turn that asks, and states nothing."""
+ONLY_ASKS = 1 << 18  # The flag of a turn that asks, and states nothing.
 SHORT_CHARS = 120
 """A turn without a question mark at its end is read for asking alone only up to this length."""
 IN_LOWER_CASE = 1 << 7

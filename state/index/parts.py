@@ -34,12 +34,9 @@ class Choice(NamedTuple):
         return wanted & (at > self.past) if self.past is not None and apart & ARCHIVED else wanted
 
 
-AT_HAND = Choice()
-"""The texts of an ordinary search."""
-EVERY_TEXT = Choice(archived=True)
-"""All that was said and is not hidden."""
-SUMMARIES = Choice(summaries=True)
-"""The summaries of aged texts."""
+AT_HAND = Choice()  # The texts of an ordinary search.
+EVERY_TEXT = Choice(archived=True)  # All that was said and is not hidden.
+SUMMARIES = Choice(summaries=True)  # The summaries of aged texts.
 
 
 class MaskedSegment(NamedTuple):
@@ -96,8 +93,7 @@ def part_of(texts: Sequence[IndexEntry], usual: int | None = None, choice: Choic
     return MaskedSegment(segment, choice.takes(segment.flags, segment.at))
 
 
-MOST_KEPT_ROWS = 500_000
-"""Rows of common terms in the cache: 8 megabytes."""
+MOST_KEPT_ROWS = 500_000  # Rows of common terms in the cache: 8 megabytes.
 
 
 class TermRows(NamedTuple):

@@ -32,8 +32,7 @@ from memtape.state.index.sorted_values import distinct, firsts, numbered
 
 Array = NDArray[Any]
 Flags = NDArray[np.bool_]
-NO_SESSION = 0
-"""The number of no session, which no session has but by a chance of 2^-64."""
+NO_SESSION = 0  # The number of no session, which no session has but by a chance of 2^-64.
 
 
 class Segment(NamedTuple):

@@ -25,14 +25,11 @@ from memtape.state.index.sorted_values import firsts, numbered
 
 NOBODY = -1
 """The place of no turn. As an index it is the last slot: arrays over places have one slot more."""
-LEAST_TURNS = 5
-"""Of so many turns a mean length says something."""
-LEAST_SHARE = 4
-"""Minimum share of assistant turns in a scope with an assistant: 1 in 4."""
+LEAST_TURNS = 5  # Of so many turns a mean length says something.
+LEAST_SHARE = 4  # Minimum share of assistant turns in a scope with an assistant: 1 in 4.
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
-LENT_TERMS = 40
-"""Of a long text a neighbour gets no more than so many terms' worth."""
+LENT_TERMS = 40  # Of a long text a neighbour gets no more than so many terms' worth.
 
 BURST_US, BURST_FACTS = 60 * US_PER_S, 20
 """At least so many facts without a session, each within a minute of the one before, are a burst: a program
@@ -57,8 +54,7 @@ class ContextRecipe(NamedTuple):
     after_that: float
 
 
-Rows = Ints | slice
-"""Some texts by their places, or all of them."""
+Rows = Ints | slice  # Some texts by their places, or all of them.
 
 
 class TextSessions:

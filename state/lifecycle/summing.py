@@ -19,8 +19,7 @@ from memtape.state.text.terms import is_common, language_of, terms, worded_terms
 MOST_HIGHLIGHTS, HIGHLIGHT_CHARS = 5, 180
 MOST_KEYWORDS = 12
 LEAST_WORD_CHARS = 3
-READ_CHARS = 2_000
-"""So much of the beginning of a text is read; what is longer is mostly pasted."""
+READ_CHARS = 2_000  # So much of the beginning of a text is read; what is longer is mostly pasted.
 GOOD_HIGHLIGHTS, GOOD_KEYWORDS = 3, 6
 GOOD, POOR = 75, 45
 """The quality, in hundredths, of a summary with enough highlights and keywords, and with fewer (L3)."""

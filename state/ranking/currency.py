@@ -24,8 +24,7 @@ from memtape.state.text.reading import Reading
 from memtape.state.text.replacements import without_serial
 from memtape.state.text.terms import terms
 
-AMONG = 50
-"""So many of the best are put in order."""
+AMONG = 50  # So many of the best are put in order.
 LEAST_HELD = 0.8
 """Minimum of the question's weight in a later text, as a share of the weight in the earlier one."""
 ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
@@ -50,8 +49,7 @@ LEAST_KIN, LEAST_STEM = 5, 3
 """Words are one family if the shorter begins the longer: from 5 letters, or from 3 with a listed ending."""
 ENDINGS = ("er", "or", "ment", "ing")
 
-Shares = Mapping[str, float]
-"""The share of each term of a question."""
+Shares = Mapping[str, float]  # The share of each term of a question.
 
 
 class FoundMemory(NamedTuple):

@@ -28,8 +28,7 @@ LOOKED_AT, GATED, MOST_TRACED = 50, 10, 1_000
 """How many of the best of each look are looked at, unless more are wanted; how many the gate judges; how many
 ids a traced step has."""
 HOPS = 2
-OF_KIND = 0.24
-"""The weight of holding a member of a kind asked for, where each look weighs 1."""
+OF_KIND = 0.24  # The weight of holding a member of a kind asked for, where each look weighs 1.
 
 _OF_ASKING = word_list("words of asking")
 """Words that say how something is asked for, or how many are wanted, and stand in few answers."""
@@ -42,8 +41,7 @@ class Spot(NamedTuple):
     place: int
 
 
-Weighed = list[tuple[int, float]]
-"""Places of a scope, each with a weight from 0 to 1."""
+Weighed = list[tuple[int, float]]  # Places of a scope, each with a weight from 0 to 1.
 
 
 class Field(NamedTuple):

@@ -83,10 +83,8 @@ def _recalls(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int]) -> dict[st
     }
 
 
-K1, B = 1.5, 0.75
-"""What rank-bm25 sets by default."""
-RRF_K = 60
-"""The constant of reciprocal rank fusion (Cormack et al. 2009)."""
+K1, B = 1.5, 0.75  # What rank-bm25 sets by default.
+RRF_K = 60  # The constant of reciprocal rank fusion (Cormack et al. 2009).
 
 _WORD = re.compile(r"\w+")
 

@@ -36,8 +36,7 @@ PERHAPS = "perhaps"
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
 """Use and youth move what was found; they find nothing, since they know nothing of the question."""
 FRESH_DAYS = 3
-LENT = 0.5
-"""The share of a seed's relevance that an edge of full weight lends."""
+LENT = 0.5  # The share of a seed's relevance that an edge of full weight lends.
 AGE_DAYS, LEAST_AGE = 180, 0.5
 USE_STEP, MOST_USE = 0.02, 0.5
 LEAST_CONFIDENCE = 0.3

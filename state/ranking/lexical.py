@@ -24,8 +24,7 @@ from memtape.state.text.questions import day_terms, questions, terms_of_day
 from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
 
-LAST_LETTER = "\u2e80"
-"""Ideographs, kana and hangul come after it."""
+LAST_LETTER = "\u2e80"  # Ideographs, kana and hangul come after it.
 _WORD = lazy(r"\w[\w'’-]*")
 
 
@@ -67,8 +66,7 @@ class QuestionTerms(NamedTuple):
     common: tuple[str, ...]
 
 
-LEAST_SHARED = 2
-"""Minimum number of common words; a single one is no evidence."""
+LEAST_SHARED = 2  # Minimum number of common words; a single one is no evidence.
 MORE_TEXTS = 1_000
 """A scope counts as having so many more texts without a word of a prompt: a young one has no common word."""
 

@@ -18,17 +18,14 @@ from memtape.state.index.sorted_values import firsts, is_one_of
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking.lanes import PERHAPS_COSINE
 
-Among = Callable[[Ints], Ints]
-"""A filter of places: returns the allowed ones."""
+Among = Callable[[Ints], Ints]  # A filter of places: returns the allowed ones.
 
 EXACT_TEXTS = 8_192
 """Of so many texts all vectors are compared, as numbers that need no conversion: 13 MB of 384 dimensions."""
 NEAR_TEXTS, NEAR_SHARE = 1_000, 0.01
 """Texts compared in full, those with the nearest sketches: the greater of a number and a share of all."""
-NEAR_IN_SESSION = 2
-"""In each session that is asked about, so many of the nearest are compared."""
-NOWHERE = -2.0
-"""The cosine of the best of a session without vectors: less than any."""
+NEAR_IN_SESSION = 2  # In each session that is asked about, so many of the nearest are compared.
+NOWHERE = -2.0  # The cosine of the best of a session without vectors: less than any.
 
 
 class Meaning:

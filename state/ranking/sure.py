@@ -14,8 +14,7 @@ from memtape.state.views.filters import Narrowed
 
 LEAST_HELD = 0.47
 """The least share of a prompt that one text holds where anything is offered (`docs/benchmarks.md`)."""
-LEAST_BESIDE = 0.25
-"""Minimum share of each further text offered."""
+LEAST_BESIDE = 0.25  # Minimum share of each further text offered.
 
 CandidateT = TypeVar("CandidateT", bound=Narrowed)
 Pick = Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]

@@ -18,10 +18,8 @@ from memtape.state.index.texts import NOBODY, Texts
 
 JUST_US = 600 * US_PER_S
 """Ten minutes before a search: the session's texts since then are still in the agent's context."""
-ASKING_AMONG = 50
-"""The best texts that yield for asking alone."""
-LEAST_STEP = 1e-9
-"""Scores have nine digits."""
+ASKING_AMONG = 50  # The best texts that yield for asking alone.
+LEAST_STEP = 1e-9  # Scores have nine digits.
 
 
 def only_asking(texts: Texts, places: Ints) -> Flags:

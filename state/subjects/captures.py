@@ -28,11 +28,9 @@ TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
 FAMILIES = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 """Kinds that fold, each with its family. Only texts of the same family are compared."""
 
-REPLACING = ("goal", "plan")
-"""Families in which a later text replaces the earlier one."""
+REPLACING = ("goal", "plan")  # Families in which a later text replaces the earlier one.
 
-ENTRY_KINDS = ("turn", "journal")
-"""Kinds of entries in the daily log."""
+ENTRY_KINDS = ("turn", "journal")  # Kinds of entries in the daily log.
 
 Seen = dict[bytes, int]
 """Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content."""

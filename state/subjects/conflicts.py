@@ -26,10 +26,8 @@ from memtape.state.text.reading import read
 
 Pair: TypeAlias = tuple[Memory, Memory]
 Evidence = tuple[tuple[str, ...], tuple[str, ...]]
-MOST_ABOUT_ONE = 8
-"""Statements on one topic compared with a later one: the latest."""
-MAX_EVIDENCE = 10
-"""Events stored as evidence for a side: the first ones."""
+MOST_ABOUT_ONE = 8  # Statements on one topic compared with a later one: the latest.
+MAX_EVIDENCE = 10  # Events stored as evidence for a side: the first ones.
 
 
 class ConflictState(msgspec.Struct):

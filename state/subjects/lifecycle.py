@@ -362,17 +362,12 @@ def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change
     return _project_rows(context)
 
 
-MOST_A_PASS = 500
-"""Maximum moves of texts in one pass of a scope; the rest waits for the next."""
-LEAST_IN_GROUP = 3
-"""Minimum number of texts in a new summary; later ones join an existing summary."""
-ARCHIVE, PURGE = 3, 4
-"""The steps besides summing up, as the level of their group."""
+MOST_A_PASS = 500  # Maximum moves of texts in one pass of a scope; the rest waits for the next.
+LEAST_IN_GROUP = 3  # Minimum number of texts in a new summary; later ones join an existing summary.
+ARCHIVE, PURGE = 3, 4  # The steps besides summing up, as the level of their group.
 WEEK_US = DAYS_A_WEEK * DAY_US
-_MONDAY_US = 4 * DAY_US
-"""1970-01-05 was a Monday."""
-_MOST_KEPT = 100
-"""The importance assumed for a text before it is read."""
+_MONDAY_US = 4 * DAY_US  # 1970-01-05 was a Monday.
+_MOST_KEPT = 100  # The importance assumed for a text before it is read.
 
 
 class AgingStep(NamedTuple):

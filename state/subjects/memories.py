@@ -57,8 +57,7 @@ class Memory(msgspec.Struct):
 
 
 Seqs = tuple[int, ...]
-Split = tuple[Seqs, ...]
-"""The captures of a split memory, by seq, in the groups of the split."""
+Split = tuple[Seqs, ...]  # The captures of a split memory, by seq, in the groups of the split.
 
 
 class Memories(msgspec.Struct, dict=True, array_like=True):

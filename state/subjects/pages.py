@@ -19,10 +19,8 @@ from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.tombstones import HasTombstones
 
-ROOT_BIRTH = -1
-"""The birth of the root of every scope."""
-NOBODY = -1
-"""No version: of a page without a living version, or of an unnamed base."""
+ROOT_BIRTH = -1  # The birth of the root of every scope.
+NOBODY = -1  # No version: of a page without a living version, or of an unnamed base.
 
 
 class PageStep(msgspec.Struct, frozen=True, gc=False):

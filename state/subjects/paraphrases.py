@@ -17,8 +17,7 @@ from memtape.state.subjects.captures import REPLACING, Capture
 from memtape.state.subjects.embeddings import HasEmbeddings
 from memtape.state.subjects.tombstones import ends_ban
 
-BANNING = 2
-"""Number of events forgetting equal texts that bans their paraphrases."""
+BANNING = 2  # Number of events forgetting equal texts that bans their paraphrases.
 
 
 class Paraphrases(msgspec.Struct, dict=True, array_like=True):

@@ -13,8 +13,7 @@ from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
 from memtape.schemas.rows import Change, Context, PassMark, made_from
 from memtape.state.subjects.memories import HasMemories, memory_of
 
-CONSOLIDATED = "fact"
-"""The family that is consolidated."""
+CONSOLIDATED = "fact"  # The family that is consolidated.
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]

@@ -22,13 +22,11 @@ from memtape.state.text.reading import Reading, read
 from memtape.state.text.terms import ENGLISH
 
 OPEN_DAYS = 30
-MOST_OPEN = 256
-"""Open ends at once; beyond, the oldest is dropped."""
+MOST_OPEN = 256  # Open ends at once; beyond, the oldest is dropped.
 _TELLING = ("turn", "fact", "insight")
 """Kinds of texts that may close an open end; a journal repeats whole conversations."""
 
-Key = tuple[int, int]
-"""The seq of a capture, and the start of the open end in its text."""
+Key = tuple[int, int]  # The seq of a capture, and the start of the open end in its text.
 
 
 class Threads(msgspec.Struct, dict=True, array_like=True):

@@ -26,10 +26,8 @@ from memtape.state.text.carried_words import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.state.text.reading import read
 
-MAX_TIMES = 64
-"""Times of use stored of one capture; older uses are counted without a time."""
-ANSWERING = ("agent", "model")
-"""Origins whose turns are answers."""
+MAX_TIMES = 64  # Times of use stored of one capture; older uses are counted without a time.
+ANSWERING = ("agent", "model")  # Origins whose turns are answers.
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
 """How many recalls of a session are compared with its answers, beside a start, and the results of each."""
@@ -37,8 +35,7 @@ TURN_US = 60 * 60 * US_PER_S
 """Maximum duration of a recall's turn after the recall, unless the user speaks again."""
 PROMPT_US = 10 * US_PER_S
 """A prompt this soon after a recall is the recall's own prompt, until an answer comes."""
-ASKED = 3
-"""Prompts of a session whose words count as known to its answers without a recall."""
+ASKED = 3  # Prompts of a session whose words count as known to its answers without a recall.
 
 
 class Use(msgspec.Struct):

@@ -31,8 +31,7 @@ Tie = Literal["replaced", "in part", "contradicted"]
 
 The older is replaced; replaced in part, if it says more; or contradicted, if its author has more trust.
 """
-COMPARED = 30
-"""Texts compared with a text at most: those with most shared words, the latest first."""
+COMPARED = 30  # Texts compared with a text at most: those with most shared words, the latest first.
 
 
 class LastStatement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

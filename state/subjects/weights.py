@@ -13,15 +13,13 @@ from functools import cache
 from memtape.schemas.ids import digest_of
 from memtape.schemas.times import DAY_US
 
-ONE = 1_000_000_000
-"""One use, in billionths, the unit of stored weights."""
+ONE = 1_000_000_000  # One use, in billionths, the unit of stored weights.
 HALF_LIFE_US = 3 * DAY_US
 HOT_WINDOW_US = 18 * DAY_US
 """Uses older than six half-lives no longer count for how hot something is."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
-MOST_CONFIRMATIONS = 9
-"""Ten times said is the most that confirmations are worth."""
+MOST_CONFIRMATIONS = 9  # Ten times said is the most that confirmations are worth.
 EXACT = Context(prec=18, rounding=ROUND_HALF_EVEN)
 """Arithmetic whose `ln` and `exp` round correctly everywhere, unlike those of `math`."""
 _LN_2 = Decimal("0.693147180559945309")

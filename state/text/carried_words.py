@@ -19,16 +19,14 @@ from memtape.state.text.reading import Reading
 
 STRONG_RARE = (5, 25)
 """A name, number or identifier is evidence if at most 5 texts of a scope have it, or 1 in 25."""
-WORD_RARE = (3, 50)
-"""Any other word: at most 3 texts, or 1 in 50."""
+WORD_RARE = (3, 50)  # Any other word: at most 3 texts, or 1 in 50.
 SHORT = 12
 """A text with at most this many specifics says one thing: an answer with another number contradicts it."""
 
 _CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
 _SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
-_OVERLAPPING = "\u1100"
-"""Scripts from here on have overlapping pairs as words."""
+_OVERLAPPING = "\u1100"  # Scripts from here on have overlapping pairs as words.
 
 Frequency = Callable[[str], int]
 

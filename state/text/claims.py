@@ -19,12 +19,9 @@ from memtape.state.text.terms import ENGLISH, is_common, worded_terms
 MOST_CHARS, MOST_READ = 300, 2_000
 """A longer text has more than one subject; no value is looked for in a text above the second length."""
 MOST_VALUE_WORDS = 5
-SPEAKER = "<speaker>"
-"""The subject of a text that names none but the speaker."""
-GENERIC = word_list("generic")
-"""Stems for the kind of a thing, not for a single thing."""
-SAYS_NOTHING = word_list("says nothing")
-"""Stems without meaning for a text's subject."""
+SPEAKER = "<speaker>"  # The subject of a text that names none but the speaker.
+GENERIC = word_list("generic")  # Stems for the kind of a thing, not for a single thing.
+SAYS_NOTHING = word_list("says nothing")  # Stems without meaning for a text's subject.
 _SYNONYMS = word_pairs("stems used for one another")
 _NO_NAMES = word_list("no names")
 _NO_VALUES = word_list("no values")
@@ -44,8 +41,7 @@ _KINDS = "clock frequency money percent duration size date email url".split()
 SINGLE = tuple("clock money percent duration frequency size version email url date port name".split())
 """Classes of which a text may have a single value."""
 _OF_DAYS = ("st", "nd", "rd", "th", "of")
-_WHENS = {"date": "clock", "clock": "date"}
-"""The day and the clock of an event are two values."""
+_WHENS = {"date": "clock", "clock": "date"}  # The day and the clock of an event are two values.
 _NUMBERS, _UNITS = map(word_pairs, ("numbers of a value", "beginnings of units"))
 
 Span = tuple[int, int]
@@ -150,8 +146,7 @@ def _slots() -> list[ValueSlot]:
     return found
 
 
-SLOTS = _slots()
-"""The slots of the table, in its order."""
+SLOTS = _slots()  # The slots of the table, in its order.
 
 
 @lru_cache(maxsize=1_024)

@@ -24,8 +24,7 @@ from memtape.state.text.reading import HIDDEN, Reading, has_foreign_letter, kept
 
 MOST_WORDS = 32_768
 """Words in the cache of whether they may instruct, and sentences in that of whether they do."""
-MOST_DOUBTED = 12
-"""A text with more is a document; its first sentences are asked about."""
+MOST_DOUBTED = 12  # A text with more is a document; its first sentences are asked about.
 
 _CUES = cues("instructions")
 _SINGLE_QUOTED = lazy(r"(?<!\w)'[^']{3,}'(?!\w)")

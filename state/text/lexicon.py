@@ -114,5 +114,4 @@ def word_pattern(name: str) -> str:
 
 NAMES = word_list("names")
 CONTRACTIONS = {word: tuple(full.split("+")) for word, full in word_pairs("contractions").items()}
-SEARCH_STOP = word_list("search stop")
-"""Words too common to search by."""
+SEARCH_STOP = word_list("search stop")  # Words too common to search by.

@@ -17,8 +17,7 @@ _NO_TEXT = lazy(
     r"|[ \t]*<!--.*-->[ \t]*\Z|[ \t]*[-*+][ \t]*\Z"
 )
 _FENCE = lazy(r"[ \t]*(```|~~~)")
-_INDENT = "  "
-"""Of a line of code under a point, which belongs to the list."""
+_INDENT = "  "  # Of a line of code under a point, which belongs to the list.
 
 
 class Point(NamedTuple):

@@ -11,10 +11,8 @@ from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.reading import HIDDEN, Reading
 
 _CUES = cues("named")
-ENDINGS = word_list("endings of files")
-"""Endings of files that people and agents work on."""
-BARE = word_list("files without an ending")
-"""Names of files without an ending."""
+ENDINGS = word_list("endings of files")  # Endings of files that people and agents work on.
+BARE = word_list("files without an ending")  # Names of files without an ending.
 
 _HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
 

@@ -165,11 +165,9 @@ _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _PAIRED_CHAR = lazy(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
 _WORD = lazy(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
-_ASCII_WORD = lazy(r"\w+(?:[./\\:@'-]+\w+)*")
-"""The same in ASCII, in a third of the time."""
+_ASCII_WORD = lazy(r"\w+(?:[./\\:@'-]+\w+)*")  # The same in ASCII, in a third of the time.
 _SEPARATORS = lazy(r"[./\\:@'’_-]+")
-_PRODUCTS = lexicon.word_list("products")
-"""Products whose inner capitals tell nothing apart."""
+_PRODUCTS = lexicon.word_list("products")  # Products whose inner capitals tell nothing apart.
 _HUMP = lazy(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 

@@ -28,8 +28,7 @@ from memtape.state.text.terms import ENGLISH, terms
 
 EndKind = Literal["question", "promise", "task"]
 
-LEAST_SHARED = 2
-"""Minimum of an open end's terms, and half of all, in the text that closes it."""
+LEAST_SHARED = 2  # Minimum of an open end's terms, and half of all, in the text that closes it.
 _CUES = cues("open_ends")
 _OF_STATEMENTS, _OF_TASKS = cues("statements"), word_list("words of a task")
 _QUESTION_MARKS = ("?", "？", "؟", "か", "吗", "呢")

@@ -15,10 +15,8 @@ from memtape.state.text.normal import words
 from memtape.state.text.reading import Reading
 from memtape.state.text.terms import ENGLISH, terms
 
-LEAST_SHARED = 2
-"""Minimum of equal terms for two texts about one thing."""
-MOST_CHARS = 300
-"""A longer text wants more than one thing."""
+LEAST_SHARED = 2  # Minimum of equal terms for two texts about one thing.
+MOST_CHARS = 300  # A longer text wants more than one thing.
 _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
 """Verbs of a wish whose denial is the bare noun: `Use semicolons`, `No semicolons`."""

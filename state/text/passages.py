@@ -11,8 +11,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.terms import language_of, terms
 
-PASSAGE_CHARS = 1_200
-"""Maximum number of characters of a result, as a tool shows it."""
+PASSAGE_CHARS = 1_200  # Maximum number of characters of a result, as a tool shows it.
 
 
 def best_passage(text: str, weights: Mapping[str, float], chars: int = PASSAGE_CHARS) -> str:

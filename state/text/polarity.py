@@ -21,8 +21,7 @@ from memtape.state.text.reading import Reading, has_foreign_letter, read
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _CUES = cues("polarity")
-MOST_WORDS = 12
-"""A longer correction has more than a value."""
+MOST_WORDS = 12  # A longer correction has more than a value.
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _SAYS_NOTHING, CORRECTING = map(word_list, ("words of a correction", "words of corrections"))
 

@@ -19,12 +19,10 @@ _WRITTEN_TIME = lazy(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
 _CLOCK = lazy(r"\b\d{1,2}:\d{2}\b")
 _RUN, _DIGIT = lazy(r"\w+"), lazy(r"\d")
 _CUES = cues("asking")
-ANSWERS_HOLD = ("time", "number", "place")
-"""Kinds of content in texts that a question can ask for."""
+ANSWERS_HOLD = ("time", "number", "place")  # Kinds of content in texts that a question can ask for.
 _HINTS = (_CUES.asks_time, _CUES.asks_number, _CUES.asks_place)
 """The question words, in the order of `ANSWERS_HOLD`."""
-MOST_WORDS = 16
-"""A longer sentence mostly states something besides."""
+MOST_WORDS = 16  # A longer sentence mostly states something besides.
 _CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
 """Marks that may separate a statement from the question behind it."""
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}

@@ -19,12 +19,9 @@ from memtape.state.text.terms import ENGLISH, languages_told, worded_terms
 
 ResultT = TypeVar("ResultT")
 
-MOST_READ_CHARS = 20_000
-"""A longer text is pasted as a whole: it has no sentences."""
-MOST_REMEMBERED = 2_048
-"""Readings in the cache: a batch of events is folded, and then indexed."""
-HIDDEN = "\x00"
-"""The placeholder of a character of a block."""
+MOST_READ_CHARS = 20_000  # A longer text is pasted as a whole: it has no sentences.
+MOST_REMEMBERED = 2_048  # Readings in the cache: a batch of events is folded, and then indexed.
+HIDDEN = "\x00"  # The placeholder of a character of a block.
 
 _CUES = cues("reading")
 _BLOCK_MARKS = ("```", "~~~", '"""', "'''", ">")

@@ -30,10 +30,8 @@ IMPORTANCE: dict[Label, int] = {
 """In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
-LEAST_CLAUSE_WORDS = 7
-"""Words before a turn to a question that make a statement of their own."""
-MOST_STATEMENTS = 12
-"""A turn with more is a document or a list; its first ones are taken."""
+LEAST_CLAUSE_WORDS = 7  # Words before a turn to a question that make a statement of their own.
+MOST_STATEMENTS = 12  # A turn with more is a document or a list; its first ones are taken.
 
 _STATING, _DECIDING = map(word_list, ("words of a statement", "words of a decision"))
 _CUES = cues("statements")

@@ -96,8 +96,7 @@ def worded_terms(text: str, language: str) -> list[tuple[str, str]]:
     return found or [(word, word) for word in words(text)]
 
 
-_SHORT = 40
-"""Maximum length of runs in the cache; longer ones are rare and would fill the memory."""
+_SHORT = 40  # Maximum length of runs in the cache; longer ones are rare and would fill the memory.
 
 
 @lru_cache(maxsize=65_536)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:  # Whoever folds by words alone has no time for numpy.
     import numpy as np
     from numpy.typing import NDArray
 
-DIMENSIONS = 384
-"""Of the floor."""
+DIMENSIONS = 384  # Of the floor.
 SCALE = 2_000
 SIMILARITY_ONE = 10_000
 

@@ -16,8 +16,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import ARCHIVE, LONG, MID, PURGE
 
-Place = Literal["mid", "long", "archived", "purged"]
-"""Where a pass moves a unit."""
+Place = Literal["mid", "long", "archived", "purged"]  # Where a pass moves a unit.
 PLACES: dict[int, Place] = {MID: "mid", LONG: "long", ARCHIVE: "archived", PURGE: "purged"}
 """The same by the level of a group."""
 

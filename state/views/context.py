@@ -47,16 +47,11 @@ OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
 Its files, commands and tests are mostly outdated by then: a reader who judged such lines one by one called
 them noise.
 """
-FACTS_SHARE = 4
-"""Facts take three quarters of the rest, before the journal."""
-CUT_SHARE = 4
-"""An item longer than the whole budget is cut to a quarter of it."""
-ENDS_SHARE = 5
-"""Ends of conversations take a fifth of the budget at most, all together."""
-CHARS_PER_TOKEN = 8
-"""No more are tried of a text's end; most tokenizers make a token of four."""
-MISSES = 30
-"""Items in a row without room that end a section."""
+FACTS_SHARE = 4  # Facts take three quarters of the rest, before the journal.
+CUT_SHARE = 4  # An item longer than the whole budget is cut to a quarter of it.
+ENDS_SHARE = 5  # Ends of conversations take a fifth of the budget at most, all together.
+CHARS_PER_TOKEN = 8  # No more are tried of a text's end; most tokenizers make a token of four.
+MISSES = 30  # Items in a row without room that end a section.
 
 Count = Callable[[str], int]
 

@@ -10,13 +10,11 @@ from typing import Literal, get_args
 
 import msgspec
 
-HealthState = Literal["ready", "lagging", "hydrating", "failing"]
-"""From the best to the worst."""
+HealthState = Literal["ready", "lagging", "hydrating", "failing"]  # From the best to the worst.
 ViewName = Literal["rows", "pages", "vectors"]
 """Rows are the tables with the search index, under one watermark."""
 
-LAGGING_S = 10
-"""A projector looks ten times a second: longer waits have another cause."""
+LAGGING_S = 10  # A projector looks ten times a second: longer waits have another cause.
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

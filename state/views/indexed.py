@@ -34,8 +34,7 @@ INDEXED: tuple[values.TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table with rows in the index."""
 TABLE_NAMES: tuple[values.TableName, ...] = tuple(values.TABLES)
 TABLE_OF: dict[type, values.TableName] = {row_type: name for name, row_type in values.TABLES.items()}
-GONE = len(TABLE_NAMES)
-"""The table number of a removed row."""
+GONE = len(TABLE_NAMES)  # The table number of a removed row.
 
 
 def key_of(table: values.TableName, id: str) -> int:

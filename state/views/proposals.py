@@ -20,8 +20,7 @@ from memtape.state.text.instructions import is_for_all_projects, same_instructio
 from memtape.state.text.reading import read
 from memtape.state.views.context import Known, heard_of
 
-ACCEPTED_SOURCE = "accept"
-"""The source in the ids of accepted rules; it must not change."""
+ACCEPTED_SOURCE = "accept"  # The source in the ids of accepted rules; it must not change.
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,5 +70,4 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
     return list(found.values())
 
 
-_READ = ("document", "page")
-"""Kinds of reading matter, not a person's own words."""
+_READ = ("document", "page")  # Kinds of reading matter, not a person's own words.

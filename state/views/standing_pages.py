@@ -40,8 +40,7 @@ FACTS, INSTRUCTIONS, RECENT_TURNS, ARCHIVED = 90, 40, 24, 120
 """Candidates per page, more than most pages have room for."""
 LOOKED_AT = 1_000
 """Among so many of the latest turns the recent ones are looked for, where many are hidden or archived."""
-LEAST_RECURRING = 3
-"""Facts on a page with a common name that form a section."""
+LEAST_RECURRING = 3  # Facts on a page with a common name that form a section.
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
 _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
 _OPEN: dict[EndKind, str] = {

@@ -174,8 +174,7 @@ def _with_effect(*effects: Literal["nothing", "views", "answers", "visible"]) ->
     return tuple(name for name, known in events.EVENT_TYPES.items() if known.effect in effects)
 
 
-QUIET_TYPES = _with_effect("nothing")
-"""Events that change no view."""
+QUIET_TYPES = _with_effect("nothing")  # Events that change no view.
 TAIL_TYPES = _with_effect("visible")
 """Events that change visibility; a reader applies them to views that are behind."""
 PENDING_TYPES = _with_effect("visible", "answers")

@@ -71,8 +71,7 @@ def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240
 """Maximum characters of a title and a summary derived from a text."""
-READ_CHARS = 4_000
-"""Characters of a text read for title and summary."""
+READ_CHARS = 4_000  # Characters of a text read for title and summary.
 
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
 
