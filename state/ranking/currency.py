@@ -175,6 +175,10 @@ def _may_precede(one: FoundMemory, other: FoundMemory, likeness: Likeness, least
     It was said after the other, in another sitting, of no source that is trusted less. Or it is of people and
     gives another value.
     """
+    is_later = one.at >= other.at + SITTING_US and one.trust >= other.trust
+    is_of_people = one.trust >= TRUST["user"] > other.trust
+    if one.family != other.family or not (is_later or is_of_people):
+        return False
     pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
     # Both give a value of one class, of things without a common word, such as two ports.
     are_apart = bool(pairs) and all(
@@ -186,14 +190,10 @@ def _may_precede(one: FoundMemory, other: FoundMemory, likeness: Likeness, least
     )
     if likeness < Likeness.CHANGE and are_apart:
         return False
-    gives_another = one.held > 0 and any(
-        its.tokens != that.tokens and _are_of_one(its, that) for its, that in pairs
-    )
-    is_later = one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
-    if not is_later:
-        return gives_another and one.trust >= TRUST["user"] > other.trust and one.family == other.family
+    if one.held > 0 and any(its.tokens != that.tokens and _are_of_one(its, that) for its, that in pairs):
+        return True
     holds = one.held >= least * other.held and not one.about.isdisjoint(other.about)
-    return bool(likeness) or holds or gives_another
+    return is_later and (bool(likeness) or holds)
 
 
 def _are_of_one(one: Claim, other: Claim) -> bool:
