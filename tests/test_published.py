@@ -19,6 +19,7 @@ from test_docs import parse
 from memtape import __version__
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.doctor import LOOKS
+from memtape.tools.agents.plugins import bare_plugin
 
 FILES = files()
 MANIFESTS = {
@@ -88,12 +89,26 @@ def test_a_published_plugin_finds_the_command_on_the_path(host: str, tmp_path: P
             assert (done.returncode, done.stdout, done.stderr) == (0, said * is_there, "")
 
 
-def test_the_doctor_takes_a_published_extension_as_it_is(
+def test_the_doctor_takes_a_published_plugin_as_it_is_and_names_a_second_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    home, listed = Home(tmp_path / "home"), []
     for name in ("gemini", "memtape"):
         program(tmp_path / "bin" / name, "#!/bin/sh\n")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path))
     shutil.copytree(ROOT / "plugins" / "gemini", tmp_path / ".gemini" / "extensions" / "memtape")
-    assert LOOKS["Gemini CLI"](Home(tmp_path / "home")).state == "good"
+    assert LOOKS["Gemini CLI"](home).state == "good"
+    own = {f"memtape/{path}": data for path, data in bare_plugin("claude", ["x"], str(home.path)).items()}
+    for path, data in own.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    for marketplace, folder in (
+        ("memtape", ROOT / "plugins/claude"),
+        ("memtape-local", tmp_path / "memtape"),
+    ):
+        listed.append({"id": f"memtape@{marketplace}", "enabled": True, "installPath": str(folder)})
+        program(tmp_path / "bin" / "claude", f"#!/bin/sh\ncat <<'END'\n{json.dumps(listed)}\nEND\n")
+        found = LOOKS["Claude Code"](home)
+        assert (found.state == "good") == (len(listed) == 1)
+    assert "two plugins" in found.seen and "disconnect claude" in found.todo

@@ -186,9 +186,12 @@ def _host(host: str, home: Home) -> Finding:
         return Finding("to do", "It is installed and not connected.", f"`memtape agents connect {host}`.")
     is_enabled, hooks = installed
     if not is_enabled:
-        return Finding("to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
+        return Finding("to do", "The plugin is disabled.", f"Enable {PLUGIN} in `{about.program}`.")
     if not told and not hooks:
         return Finding("to do", "It has none of our hooks.", _anew(host))
+    if len({*hooks, *(hook.get("command", "") for hook in told)}) > 1:
+        seen = "It has two plugins of Memtape, so that hooks run twice."
+        return Finding("to do", seen, f"`memtape agents disconnect {host}` removes {SELECTOR}.")
     if astray := _pointing_here(home, host, hooks):
         return astray
     untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
@@ -235,15 +238,18 @@ def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | N
         link = folder / LINK  # An extension may be a link to the files that were written.
         source = json.loads(link.read_bytes()).get("source") if link.is_file() else None
         return (True, _hooks_in(Path(source or folder))) if folder.is_dir() else None
-    words, ours = about.lists[0]
+    words, _ = about.lists[0]
     listed = json.loads(run_host(list(words)).stdout)
     entries = listed if isinstance(listed, list) else listed.get("installed", [])
-    names = [(entry, json.dumps([entry.get(key) for key in ("id", "pluginId", "name")])) for entry in entries]
-    entry = next((entry for entry, name in names if ours in name), None)
-    if entry is None:
-        return None
-    folder = Path(entry.get("installPath") or Path(entry.get("installedFrom", "")) / PLUGIN)
-    return bool(entry.get("enabled")), _hooks_in(folder)
+    ours = [entry for entry in entries if _is_ours(entry)]
+    folders = [Path(it.get("installPath") or Path(it.get("installedFrom", "")) / PLUGIN) for it in ours]
+    hooks = [hook for folder in folders for hook in _hooks_in(folder)]
+    return (any(entry.get("enabled") for entry in ours), hooks) if ours else None
+
+
+def _is_ours(entry: dict[str, Any]) -> bool:
+    """Whether a host's entry names our plugin, of `agents connect` or of a marketplace."""
+    return PLUGIN in (str(entry.get(key)).partition("@")[0] for key in ("id", "pluginId", "name"))
 
 
 def _anew(host: str) -> str:
@@ -294,7 +300,7 @@ def _told_hooks(about: Host) -> list[dict[str, Any]]:
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])
     hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]
-    return [hook for hook in hooks if hook.get("pluginId") == SELECTOR]
+    return [hook for hook in hooks if str(hook.get("pluginId")).startswith(f"{PLUGIN}@")]
 
 
 @contextlib.contextmanager
