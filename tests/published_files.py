@@ -1,6 +1,6 @@
 """Writes the files of this repository that hosts and the registry of MCP read (`make docs`).
 
-The plugins of `plugins/` are those of `memtape agents connect`, but for any machine. A marketplace of Claude
+The plugins are those of `memtape agents connect`, but for any machine. A marketplace of Claude
 Code and one of Codex name them. `server.json` describes the server.
 """
 
@@ -14,34 +14,47 @@ from memtape.tools.agents.plugins import DESCRIPTION, OWNER, PLUGIN, bare_plugin
 from memtape.tools.doors.mcp import every_tool
 
 ROOT = Path(__file__).resolve().parent.parent
-HOSTS = ("claude", "codex", "gemini")
+FOLDERS = {"claude": "plugins/claude", "codex": "plugins/codex", "gemini": "extensions/gemini"}
+"""The folder of each host."""
 SERVER_NAME = f"io.github.{PLUGIN}/{PLUGIN}"
 """The name at the registry of MCP, which finds it in README too."""
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 OF_PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 START = ["agents", "mcp"]
+POLICY = {"installation": "AVAILABLE", "authentication": "ON_INSTALL"}
+"""What Codex asks of an entry: who may install it, and when it asks for an account."""
 NEEDS = f"{DESCRIPTION} It needs the program `{PLUGIN}` on the PATH."
 
 
 def files() -> dict[str, bytes]:
     """Return the published files by their paths below the root."""
     made = {"server.json": encode(server())}
-    for host in HOSTS:
+    for host in FOLDERS:
         for path, data in bare_plugin(host, [PLUGIN], "").items():
             own = path.replace(".claude-plugin/", f".{host}-plugin/")
-            made[f"plugins/{host}/{own}"] = data
+            made[f"{FOLDERS[host]}/{own}"] = data
     return made | {
-        ".claude-plugin/marketplace.json": encode(marketplace("./plugins/claude", owner=OWNER)),
+        ".claude-plugin/marketplace.json": encode(
+            {
+                "name": PLUGIN,
+                "owner": OWNER,
+                "description": DESCRIPTION,
+                "plugins": [plugin("./plugins/claude")],
+            }
+        ),
         ".agents/plugins/marketplace.json": encode(
-            marketplace({"source": "local", "path": "./plugins/codex"})
+            {
+                "name": PLUGIN,
+                "interface": {"displayName": PLUGIN.title()},
+                "plugins": [plugin({"source": "local", "path": "./plugins/codex"}, policy=POLICY)],
+            }
         ),
     }
 
 
-def marketplace(source: Any, **more: Any) -> dict[str, Any]:
-    """Return a marketplace with one plugin, which lies at `source`."""
-    plugin = {"name": PLUGIN, "source": source, "description": NEEDS, "category": "productivity"}
-    return {"name": PLUGIN, "description": DESCRIPTION, **more, "plugins": [plugin]}
+def plugin(source: Any, **more: Any) -> dict[str, Any]:
+    """Return the entry of a marketplace for the plugin at `source`."""
+    return {"name": PLUGIN, "source": source, "description": NEEDS, **more, "category": "Productivity"}
 
 
 def server() -> dict[str, Any]:

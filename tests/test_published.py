@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from published_files import HOSTS, ROOT, SERVER_NAME, files
+from published_files import FOLDERS, ROOT, SERVER_NAME, files
 from test_connect import ECHO, program
 from test_docs import parse
 
@@ -25,7 +25,7 @@ FILES = files()
 MANIFESTS = {
     "claude": "plugins/claude/.claude-plugin/plugin.json",
     "codex": "plugins/codex/.codex-plugin/plugin.json",
-    "gemini": "plugins/gemini/gemini-extension.json",
+    "gemini": "extensions/gemini/gemini-extension.json",
 }
 
 
@@ -36,12 +36,18 @@ def read(path: str) -> dict[str, Any]:
 
 def test_the_published_files_are_what_the_code_says() -> None:
     """`make docs` writes the files again; a file that the code no longer makes is gone."""
-    folders = [ROOT / "plugins", ROOT / ".claude-plugin", ROOT / ".agents", ROOT / "server.json"]
+    folders = [
+        ROOT / "plugins",
+        ROOT / "extensions",
+        ROOT / ".claude-plugin",
+        ROOT / ".agents",
+        ROOT / "server.json",
+    ]
     there = [path for folder in folders for path in (folder, *folder.rglob("*")) if path.is_file()]
     assert {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in there} == FILES
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", FOLDERS)
 def test_a_manifest_names_this_version(host: str) -> None:
     manifest = read(MANIFESTS[host])
     assert (manifest["name"], manifest["version"]) == ("memtape", __version__)
@@ -71,12 +77,12 @@ def test_the_registry_of_mcp_would_take_the_server() -> None:
     parse([argument["value"] for argument in package["packageArguments"]])
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", FOLDERS)
 def test_a_published_plugin_finds_the_command_on_the_path(host: str, tmp_path: Path) -> None:
     """Where there is none, hook and server do nothing."""
-    hooks = read(f"plugins/{host}/hooks/hooks.json")["hooks"]
+    hooks = read(f"{FOLDERS[host]}/hooks/hooks.json")["hooks"]
     (hook,) = {group["hooks"][0]["command"] for groups in hooks.values() for group in groups}
-    servers = read(MANIFESTS[host] if host == "gemini" else f"plugins/{host}/.mcp.json")["mcpServers"]
+    servers = read(MANIFESTS[host] if host == "gemini" else f"{FOLDERS[host]}/.mcp.json")["mcpServers"]
     server = [servers["memtape"]["command"], *servers["memtape"]["args"]]
     calls = {f"agents|hook|--host|{host}|told": shlex.split(hook), "agents|mcp|told": server}
     for path, is_there in ((tmp_path / "bin", True), (tmp_path / "none", False)):
@@ -97,7 +103,7 @@ def test_the_doctor_takes_a_published_plugin_as_it_is_and_names_a_second_one(
         program(tmp_path / "bin" / name, "#!/bin/sh\n")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path))
-    shutil.copytree(ROOT / "plugins" / "gemini", tmp_path / ".gemini" / "extensions" / "memtape")
+    shutil.copytree(ROOT / "extensions" / "gemini", tmp_path / ".gemini" / "extensions" / "memtape")
     assert LOOKS["Gemini CLI"](home).state == "good"
     own = {f"memtape/{path}": data for path, data in bare_plugin("claude", ["x"], str(home.path)).items()}
     for path, data in own.items():
