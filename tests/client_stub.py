@@ -15,7 +15,7 @@ from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from memtape.tools.table import METHODS, VERBS
-from memtape.tools.verb import Verb, VerbField, fields_of
+from memtape.tools.verb import Verb, VerbField, python_fields
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT, STUB = ROOT / "tools/client.py", ROOT / "tools/client.pyi"
@@ -75,7 +75,7 @@ def _signature_of(node: ast.FunctionDef, first: str = "") -> str:
 
 
 def _method(method: str, verb: Verb) -> str:
-    fields = fields_of(verb.asks)
+    fields = [*python_fields(verb.asks).values()]
     words = [field for field in fields if field.required]
     rest = [field for field in fields if not field.required]
     given = ["self", *(f"{field.name}: {_type(verb, field)}" for field in words)]

@@ -102,7 +102,8 @@ def flush(home: Path, project: Path, text: str = WORDS) -> tuple[str, Position]:
     scope, by = scope_of_folder(project, Home(home)), "claude-code"
     with Client(home, scope=scope, actor=by, session="s-1") as client:
         made = client.capture(text, "journal", source=by, native_id=f"flush:{text}", tags=("flush",))
-    return made.id, made.position
+    assert made.partition is not None and made.offset is not None
+    return made.id, Position(made.partition, made.offset)
 
 
 def distilled(home: Path, project: Path) -> list[Any]:

@@ -96,7 +96,8 @@ def test_a_repeated_event_behind_the_views_undoes_nothing(client: Client) -> Non
     said = client.capture("The gateway is in the office.")
     client.forget(said.id)
     client.restore(said.id)
-    partition = said.position.partition
+    partition = said.partition
+    assert partition is not None
     again = event_of(client.log.read(partition, client.log.ends()[partition] - 1, 1)[0].payload)
     assert again is not None and again.type == "restored"
     client.forget(said.id)

@@ -362,7 +362,8 @@ def test_as_of_a_time_or_a_position(home: Home) -> None:
 def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) -> None:
     with Client(home.path, scope="project:a", origin="user") as client:
         first = client.capture("The staging database listens on port 5433.")
-        number, start = first.position.partition, first.position.offset + 1
+        assert first.partition is not None and first.offset is not None
+        number, start = first.partition, first.offset + 1
         client.capture("the staging db listens on port 5433")
         moved = client.capture("The staging database listens on port 5434.")
         client.capture("Hello.", "turn")

@@ -25,7 +25,7 @@ from memtape.tools.doors.cli import LONGEST_CHARS, main
 from memtape.tools.keep.log_settings import KEYS
 from memtape.tools.measure.metrics import METRICS
 from memtape.tools.table import METHODS, TITLES, VERBS
-from memtape.tools.verb import FOR_PROGRAMS, Verb, fields_of
+from memtape.tools.verb import FOR_PROGRAMS, Verb, python_fields
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -76,7 +76,7 @@ def _common(option: click.Option) -> bool:
 
 def client() -> str:
     """Return the client, then its methods in the groups of the commands, with their arguments."""
-    by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
+    by_hand = (Client, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
         own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}
@@ -87,7 +87,7 @@ def client() -> str:
 
 def _method(name: str, verb: Verb) -> str:
     """Return a method made from the table: its arguments, and what the help of its command does not say."""
-    fields = fields_of(verb.asks)
+    fields = python_fields(verb.asks).values()
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
     paragraphs = (" ".join(it.split()) for it in inspect.cleandoc(verb.run.__doc__ or "").split("\n\n"))
     for_programs = (it for it in paragraphs if it.startswith(FOR_PROGRAMS))

@@ -29,7 +29,7 @@ from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.table import METHODS, VERBS
-from memtape.tools.verb import fields_of
+from memtape.tools.verb import python_fields
 from memtape.tools.world import World
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _function(method: str, name: str) -> Any:
     from inspect import Parameter, Signature
 
     verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
-    fields, hints = {field.name: field for field in fields_of(verb.asks)}, get_type_hints(verb.asks)
+    fields, hints = python_fields(verb.asks), get_type_hints(verb.asks)
     defaults = {name: Parameter.empty if it.required else it.default for name, it in fields.items()}
     own = [Parameter(name, kind, default=defaults[name], annotation=hints[name]) for name in fields]
     taken = Signature(own)

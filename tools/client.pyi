@@ -27,6 +27,7 @@ from memtape.state.tree.checking import TreeProblem
 from memtape.state.tree.walking import DrawnTree
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.writing import (
+    MediaLine,
     WriterOptions,
 )
 from memtape.tools.keep.consolidating import Consolidated
@@ -45,6 +46,7 @@ from memtape.tools.query.results import Answer, Result
 from memtape.tools.query.status import Stats, Status
 from memtape.tools.verbs.aging import Aging, ArchivedNow, Project, ProjectChange
 from memtape.tools.verbs.capturing import (
+    CaptureReceipt,
     UseReceipt,
 )
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
@@ -77,6 +79,47 @@ class Client(World):
     def close(self) -> None: ...
     def __enter__(self) -> Client: ...
     def __exit__(self, *_: object) -> None: ...
+    def capture(
+        self,
+        text: str = "",
+        kind: Kind | None = None,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        source: str | None = None,
+        native_id: str | None = None,
+        at: str | None = None,
+        branch: str | None = None,
+        actor: str | None = None,
+        origin: Origin | None = None,
+        session: str | None = None,
+        scope: str | None = None,
+        path: str | None = None,
+        media: Sequence[MediaLine] = (),
+    ) -> CaptureReceipt:
+        """Put a text on the log: TEXT, a file, or stdin.
+
+        With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind":
+        "turn", "at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only
+        text is needed. They are stored in batches, each whole or not at all; a refused line is named and the
+        others are kept. If stdin begins with anything else it is one text, as without -.  Secrets in the
+        text, such as keys, tokens and passwords, are replaced before it is stored. Files with nothing but
+        secrets (.env, *.pem, .netrc and the like) are refused.
+
+        text: What to remember, in words that stand alone. At most 64 KiB.
+        kind: By default fact, and document for a file.
+        tags: A word to filter by.
+        importance: 0 to 1, where you know.
+        source: Where it comes from: a file, a URL.
+        native_id: The source's own id: capturing it again adds nothing.
+        at: When it happened: ISO 8601 or an age such as 3d. By default now.
+        branch: The branch of the repository that it is about.
+        actor: Who said the text, by default the client's actor.
+        origin: The kind of actor, by default the client's.
+        session: The session of the text, by default the client's.
+        scope: Another scope than the client's.
+        path: The file that the text is about.
+        media: Pictures and files that came with the text.
+        """
     def use(self, ids: Sequence[str], recall: str | None = None) -> UseReceipt:
         """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
@@ -386,13 +429,13 @@ class Client(World):
         """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder."""
     def rename(self, name: str) -> ProjectChange:
         """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people."""
-    def finish(self, yes: bool = False) -> ProjectChange:
+    def finish(self) -> ProjectChange:
         """Finish this project: all its texts are archived, as a whole.
 
         Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
         themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
 
-        yes: Do not ask.
+
         """
     def resume(self) -> ProjectChange:
         """Go on with a finished project: texts archived with the project are found again."""
@@ -436,7 +479,6 @@ class Client(World):
         before: str = "7d",
         every: bool = False,
         dry_run: bool = False,
-        yes: bool = False,
     ) -> Pruned:
         """Forget old captures with a tag: by default those of development, after 7 days.
 
@@ -447,7 +489,6 @@ class Client(World):
         before: What was captured before then: ISO 8601, or an age as 3d.
         every: Every scope, not just this project.
         dry_run: Only say what would go.
-        yes: Do not ask before forgetting.
         """
     def embedder(self) -> EmbedderState:
         """Say which embedder decides, which comes next, what this machine has, and how many texts wait.

@@ -37,9 +37,10 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
     as a word, and a `joined` one takes all words that are left. `rare` shows it to agents only where every
-    tool is listed; `people` hides it from agents, `inside` from the command line too. `path` is "file" for a
-    file that exists, "new", or "any". `choices` are its values. `of` is what its ids name: capture, conflict,
-    rule. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    tool is listed; `people` hides it from agents, `inside` from the command line too, and `terminal` from
+    Python too. `path` is "file" for a file that exists, "new", or "any". `choices` are its values. `of` is
+    what its ids name: capture, conflict, rule. A `hidden` option is in no help. `metavar` and `envvar` are
+    those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -50,6 +51,8 @@ people = partial(said, people=True)
 """Describes a field that no agent has."""
 inside = partial(said, inside=True, people=True)
 """Describes a field that Python alone has."""
+terminal = partial(said, terminal=True, people=True)
+"""Describes a field that the command line alone has."""
 
 Id = Annotated[str, said("The id of a memory or turn, or its last eight characters.", 64, of="capture")]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
@@ -214,6 +217,11 @@ class VerbField(NamedTuple):
     is_word: bool
     option: str
     metavar: str
+
+
+def python_fields(asks: type[Asks]) -> dict[str, VerbField]:
+    """Return the fields that Python has, by name, in the order of a call."""
+    return {field.name: field for field in fields_of(asks) if not field.extra.get("terminal")}
 
 
 @cache

@@ -191,18 +191,16 @@ class Writer:
             self._pinned = True
         return self.scope
 
-    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and
-        so on.
+    def capture_line(self, line: Line) -> Receipts:
+        """Append one text, a document of more than 1,000 characters in parts; return the receipts.
 
-        A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
         Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
         secrets or a wholly private text.
         """
-        receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
+        receipts = self.capture_many([line])
         for _, error in receipts.refused:
             raise error
-        return receipts[0]
+        return receipts
 
     def capture_many(self, lines: Iterable[Line]) -> Receipts:
         """Append many texts, all or none, and return a receipt for each event.

@@ -38,7 +38,7 @@ Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 @cache
 def verbs() -> dict[str, Verb]:
     """Return the verbs by their names here: those of one project, and none that erases."""
-    found = {"capture": VERBS["capture"], **{method: VERBS[name] for method, name in METHODS.items()}}
+    found = {method: VERBS[name] for method, name in METHODS.items()}
     return {name: verb for name, verb in found.items() if verb.at == "project" and verb.effect != "erases"}
 
 

@@ -32,7 +32,7 @@ from memtape.tools.doors.terminal import confirmed, say, say_lag, some
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
 from memtape.tools.query.telling import held, lives_told
-from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said
+from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said, terminal
 
 if TYPE_CHECKING:
     from memtape.tools.query.looking import ArchiveList
@@ -418,7 +418,7 @@ def to_finish(world: World) -> int:
     return to_be_archived(scope)
 
 
-def finish(world: World, yes: Annotated[bool, said("Do not ask.")] = False) -> ProjectChange:
+def finish(world: World, yes: Annotated[bool, terminal("Do not ask.")] = False) -> ProjectChange:
     """Finish this project: all its texts are archived, as a whole.
 
         memtape project finish

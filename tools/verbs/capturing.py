@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent, InvalidScope, InvalidUse, MemtapeError, Paused
-from memtape.schemas.events import Kind, Used
+from memtape.schemas.events import Kind, Origin, Used
 from memtape.schemas.ids import short_id
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
@@ -21,7 +21,7 @@ from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_storing
-from memtape.tools.capture.writing import Line, Receipt, now_us, parse_line
+from memtape.tools.capture.writing import Line, MediaLine, Receipt, now_us, parse_line
 from memtape.tools.doors.terminal import decoded, progress, say, say_all, some
 from memtape.tools.query.telling import AWAY, hidden_told, redacted
 from memtape.tools.verb import (
@@ -35,9 +35,11 @@ from memtape.tools.verb import (
     Tags,
     Text,
     Verb,
+    inside,
     people,
     rare,
     said,
+    terminal,
 )
 from memtape.tools.world import World
 
@@ -56,7 +58,7 @@ class CaptureAsks(Asks, frozen=True):
         str, said("What to remember, in words that stand alone. At most 64 KiB.", argument=True)
     ] = ""
     file: Annotated[
-        str | None, people("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
+        str | None, terminal("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
     ] = None
     kind: Annotated[Kind | None, people("By default fact, and document for a file.")] = None
     tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
@@ -68,6 +70,12 @@ class CaptureAsks(Asks, frozen=True):
         people("When it happened: ISO 8601 or an age such as 3d. By default now."),
     ] = None
     branch: Annotated[str | None, people("The branch of the repository that it is about.")] = None
+    actor: Annotated[str | None, inside("Who said the text, by default the client's actor.")] = None
+    origin: Annotated[Origin | None, inside("The kind of actor, by default the client's.")] = None
+    session: Annotated[str | None, inside("The session of the text, by default the client's.")] = None
+    scope: Annotated[str | None, inside("Another scope than the client's.")] = None
+    path: Annotated[str | None, inside("The file that the text is about.")] = None
+    media: Annotated[tuple[MediaLine, ...], inside("Pictures and files that came with the text.")] = ()
 
 
 class AgentCaptureAsks(CaptureAsks, frozen=True):
@@ -120,7 +128,9 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
     Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
     nothing but secrets (.env, *.pem, .netrc and the like) are refused.
 
-    Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for secrets.
+    Returns the receipt. A document of more than 1,000 characters is cut into parts, each with an id in `ids`.
+    Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
+    secrets or a wholly private text.
     """
     if len(asked.text) > MAX_DOCUMENT_CHARS and world.door == "mcp":
         raise MemtapeError(
@@ -129,9 +139,7 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
         )
     fields = {name: getattr(asked, name) for name in asked.__struct_fields__ if name != "file"}
     fields |= {"source": asked.source or None, "kind": asked.kind or "fact"}
-    receipts = world.capture_many([Line(**fields)])
-    for _, error in receipts.refused:
-        raise error
+    receipts = world.capture_line(Line(**fields))
     first, is_one = receipts[0], len(receipts) == 1  # A document in parts has a receipt of each.
     place = first.position if is_one and not first.spooled else None
     return CaptureReceipt(

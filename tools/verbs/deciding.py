@@ -31,7 +31,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools import query
-from memtape.tools.capture.writing import Writer, check_label, check_person
+from memtape.tools.capture.writing import Line, Writer, check_label, check_person
 from memtape.tools.doors.terminal import say_lag
 from memtape.tools.query.plan import named_by, state_of
 from memtape.tools.verb import (
@@ -163,7 +163,8 @@ def update(world: World, id: Id, text: Annotated[str, Meta(description="What is 
     # Tags about the origin of a text do not apply to another text.
     made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
     tags = () if spoken.tags and spoken.tags[0] in made else spoken.tags
-    receipt = world.capture(text, spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
+    line = Line(text=text, kind=spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
+    receipt, *_ = world.capture_line(line)
     # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
     state = state_of(world, scope.name)
     is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)

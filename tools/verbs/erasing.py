@@ -20,7 +20,7 @@ from memtape.tools.doors.terminal import confirmed, is_json, say, say_all, some
 from memtape.tools.keep.pruning import Pruned, plan
 from memtape.tools.keep.pruning import prune as forget
 from memtape.tools.query.plan import is_whole, only_scope
-from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
+from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said, terminal
 
 if TYPE_CHECKING:
     from memtape.sinks.remains import Needles
@@ -161,7 +161,7 @@ def prune(
     before: Annotated[str, said("What was captured before then: ISO 8601, or an age as 3d.")] = PRUNED_BEFORE,
     every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False,
     dry_run: Annotated[bool, said("Only say what would go.")] = False,
-    yes: Annotated[bool, said("Do not ask before forgetting.")] = False,
+    yes: Annotated[bool, terminal("Do not ask before forgetting.")] = False,
 ) -> Pruned:
     """Forget old captures with a tag: by default those of development, after 7 days.
 
