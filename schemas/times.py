@@ -41,16 +41,12 @@ def _format_day(day: int) -> str:
     return format_time(day * DAY_US)[:10]
 
 
-def parse_time(text: str | datetime | int, now_us: int) -> int:
-    """Parse a time: ISO 8601 as in `parse_iso`, an age before `now_us`, a `datetime`, or microseconds.
+def parse_time(text: str, now_us: int) -> int:
+    """Parse a time: ISO 8601 as in `parse_iso`, or an age before `now_us`, in microseconds.
 
     A relative time is an age, such as `90m`, `3d`, `2 days ago` or `an hour ago`, or `now`, `today` and
     `yesterday`: days in UTC, from their beginning. Raises `MemtapeError`.
     """
-    if isinstance(text, int):
-        return text
-    if isinstance(text, datetime):
-        return parse_iso(text.isoformat())
     said = text.strip().lower()
     if age := _AGO.match(said):
         count = int(age[1] or 1)

@@ -37,7 +37,7 @@ def stub() -> str:
         imports += _imports_of(module)
     functions = [_signature_of(node, "") for node in tree.body if isinstance(node, ast.FunctionDef)]
     body = "\n".join(textwrap.indent(text, "    ") for text in (*own, *made))
-    imports.append("from typing import Literal")
+    imports += ["from datetime import datetime", "from typing import Literal"]
     head = f"{HEAD}\n" + "\n".join(dict.fromkeys(imports))
     return f"{head}\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
 
@@ -92,7 +92,8 @@ def _type(verb: Verb, field: VerbField) -> str:
     owner = next(base for base in verb.asks.__mro__ if field.name in vars(base).get("__annotations__", {}))
     written = ast.parse(owner.__annotations__[field.name], mode="eval").body
     told = _bare(written, vars(sys.modules[owner.__module__]))
-    return told.replace("tuple[", "Sequence[").replace(", ...]", "]")
+    told = told.replace("tuple[", "Sequence[").replace(", ...]", "]")
+    return told.replace("str", "str | datetime | int") if field.extra.get("time") else told
 
 
 def _bare(node: ast.expr, names: dict[str, object]) -> str:

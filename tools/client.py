@@ -16,10 +16,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
@@ -28,8 +27,8 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions
-from memtape.tools.table import METHODS, VERBS
-from memtape.tools.verb import python_fields
+from memtape.tools.methods import function_of
+from memtape.tools.table import METHODS
 from memtape.tools.world import World
 
 if TYPE_CHECKING:
@@ -112,36 +111,8 @@ class _Method(NamedTuple):
     verb: str
 
     def __get__(self, client: Client | None, owner: type[Client]) -> Any:
-        function = _function(self.method, self.verb)
+        function = function_of(self.method, self.verb)
         return function if client is None else MethodType(function, client)
-
-
-@cache
-def _function(method: str, name: str) -> Any:
-    """Return the function of a method, with the signature and the documentation that `help` shows."""
-    from inspect import Parameter, Signature
-
-    verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
-    fields, hints = python_fields(verb.asks), get_type_hints(verb.asks)
-    defaults = {name: Parameter.empty if it.required else it.default for name, it in fields.items()}
-    own = [Parameter(name, kind, default=defaults[name], annotation=hints[name]) for name in fields]
-    taken = Signature(own)
-
-    def asked(self: World, /, *words: Any, **named: Any) -> Any:
-        try:
-            given = taken.bind(*words, **named).arguments
-        except TypeError as error:
-            raise TypeError(f"{method}() {error}") from None
-        for field, its in given.items():
-            if fields[field].has_many:  # One text is one value.
-                given[field] = (its,) if isinstance(its, str) else tuple(its)
-        return verb.answer(self, verb.asks(**given))
-
-    about = [f"    {it.name}: {it.help}" for it in fields.values()]
-    told = "\n".join([(verb.run.__doc__ or "").strip(), "", *about])
-    asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", told
-    asked.__signature__ = Signature([Parameter("self", kind), *own])  # type: ignore[attr-defined]
-    return asked
 
 
 for _method, _verb in METHODS.items():

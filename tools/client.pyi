@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from datetime import datetime
 from typing import Any, Literal
 
 from typing_extensions import Unpack
@@ -87,7 +87,7 @@ class Client(World):
         importance: float | None = None,
         source: str | None = None,
         native_id: str | None = None,
-        at: str | None = None,
+        at: str | datetime | int | None = None,
         branch: str | None = None,
         actor: str | None = None,
         origin: Origin | None = None,
@@ -143,16 +143,16 @@ class Client(World):
         not_tags: Sequence[str] = (),
         not_origins: Sequence[Origin] = (),
         not_sessions: Sequence[str] = (),
-        since: str | None = None,
-        until: str | None = None,
-        valid_at: str | None = None,
+        since: str | datetime | int | None = None,
+        until: str | datetime | int | None = None,
+        valid_at: str | datetime | int | None = None,
         archived: bool = False,
         deep: bool = False,
         cursor: str | None = None,
         quiet: bool = False,
         explain: bool = False,
         without: Sequence[Lane] = (),
-        as_of: str | None = None,
+        as_of: str | datetime | int | None = None,
     ) -> Answer:
         """Find memories and turns of this project, and of global, by words; without words list the latest memories.
 
@@ -192,9 +192,9 @@ class Client(World):
         budget_tokens: int = 2000,
         form: Form = "prompt",
         explain: bool = False,
-        as_of: str | None = None,
+        as_of: str | datetime | int | None = None,
         as_is: bool = False,
-        since: int | None = None,
+        since: str | datetime | int | None = None,
     ) -> ProjectContext:
         """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
@@ -207,7 +207,7 @@ class Client(World):
         explain: Say of each line its section and its id.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         as_is: Project nothing first, for callers that cannot wait.
-        since: Only later captures of other sessions, from a time in microseconds.
+        since: Only later captures of other sessions: ISO 8601, or an age as 3d.
         """
     def sessions(self, limit: int = 10) -> list[Session]:
         """Instead list the latest sessions: when, who, what is left.
@@ -218,7 +218,7 @@ class Client(World):
         self,
         limit: int = 20,
         session: str | None = None,
-        since: str | None = None,
+        since: str | datetime | int | None = None,
         searches: bool = False,
         by: Occasion | None = None,
         words: str = "",
@@ -235,7 +235,7 @@ class Client(World):
         by: Only on this occasion.
         words: Only questions with these words.
         """
-    def show(self, id: str, as_of: str | None = None) -> Opened:
+    def show(self, id: str, as_of: str | datetime | int | None = None) -> Opened:
         """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
         With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
@@ -248,7 +248,7 @@ class Client(World):
         id: The id of a memory or turn, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
-    def whole(self, id: str, as_of: str | None = None) -> Whole:
+    def whole(self, id: str, as_of: str | datetime | int | None = None) -> Whole:
         """Read back the document of which it is a part, byte for byte.
 
         id: The id of a memory or turn, or its last eight characters.
@@ -259,13 +259,13 @@ class Client(World):
 
         id: The id of a memory or turn, or its last eight characters.
         """
-    def edges(self, id: str | None = None, as_of: str | None = None) -> EdgeList:
+    def edges(self, id: str | None = None, as_of: str | datetime | int | None = None) -> EdgeList:
         """What was used together with it; without an ID the strongest of the scope.
 
         id: The id; without one the strongest of the scope.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
-    def timeline(self, around: str, limit: int = 10) -> list[Result]:
+    def timeline(self, around: str | datetime | int, limit: int = 10) -> list[Result]:
         """What was said around it, or around a time given as ID, in order.
 
         around: An id, a time as ISO 8601, or an age as 3d.
@@ -287,14 +287,14 @@ class Client(World):
         limit: The most events.
         types: Only this type.
         """
-    def diff(self, before: str, after: str, every: bool = False) -> Diff:
+    def diff(self, before: str | datetime | int, after: str | datetime | int, every: bool = False) -> Diff:
         """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
         A position is partition/offset pairs, as 3/120,7/45; a time is ISO 8601 or an age.
 
         every: Every scope, not just this project.
         """
-    def status(self, as_of: str | None = None) -> Status:
+    def status(self, as_of: str | datetime | int | None = None) -> Status:
         """Print on one screen the contents of the home, the state of each view, and the next step.
 
         A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never
@@ -302,7 +302,7 @@ class Client(World):
 
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
-    def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
+    def stats(self, since: str | datetime | int = "30d", scope: str | None = None) -> Stats:
         """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
 
         A use rate above 100 % says that recalls were used more than once.
@@ -476,7 +476,7 @@ class Client(World):
     def prune(
         self,
         tags: Sequence[str] = ("env:dev",),
-        before: str = "7d",
+        before: str | datetime | int = "7d",
         every: bool = False,
         dry_run: bool = False,
     ) -> Pruned:
@@ -638,6 +638,4 @@ class Client(World):
         """
 
 def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]: ...
-@cache
-def _function(method: str, name: str) -> Any: ...
 def _first_settings(home: Home) -> Settings: ...

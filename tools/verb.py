@@ -40,7 +40,7 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     tool is listed; `people` hides it from agents, `inside` from the command line too, and `terminal` from
     Python too. `path` is "file" for a file that exists, "new", or "any". `choices` are its values. `of` is
     what its ids name: capture, conflict, rule. A `hidden` option is in no help. `metavar` and `envvar` are
-    those of the option.
+    those of the option. A field for a `time` is given to Python as a `datetime` too.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -59,7 +59,9 @@ Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
     str | None,
-    people("Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d."),
+    people(
+        "Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.", time=True
+    ),
 ]
 
 

@@ -67,7 +67,7 @@ class CaptureAsks(Asks, frozen=True):
     native_id: Annotated[str | None, people("The source's own id: capturing it again adds nothing.")] = None
     at: Annotated[
         str | None,
-        people("When it happened: ISO 8601 or an age such as 3d. By default now."),
+        people("When it happened: ISO 8601 or an age such as 3d. By default now.", time=True),
     ] = None
     branch: Annotated[str | None, people("The branch of the repository that it is about.")] = None
     actor: Annotated[str | None, inside("Who said the text, by default the client's actor.")] = None

@@ -158,7 +158,9 @@ def _searched(search: erasing.FileSearch) -> SearchedFiles:
 def prune(
     world: World,
     tags: Annotated[Tags, said("What carries this tag, by default what development has left.")] = (DEV_TAG,),
-    before: Annotated[str, said("What was captured before then: ISO 8601, or an age as 3d.")] = PRUNED_BEFORE,
+    before: Annotated[
+        str, said("What was captured before then: ISO 8601, or an age as 3d.", time=True)
+    ] = PRUNED_BEFORE,
     every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False,
     dry_run: Annotated[bool, said("Only say what would go.")] = False,
     yes: Annotated[bool, terminal("Do not ask before forgetting.")] = False,

@@ -82,9 +82,9 @@ class SearchAsks(Asks, frozen=True):
     not_sessions: Annotated[
         tuple[str, ...], rare("Nothing that was captured in this session, wherever else.", 64)
     ] = ()
-    since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
-    until: Annotated[str | None, Meta(description="Only before then.")] = None
-    valid_at: Annotated[str | None, rare("What held then, as it is known now.")] = None
+    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.", time=True)] = None
+    until: Annotated[str | None, said("Only before then.", time=True)] = None
+    valid_at: Annotated[str | None, rare("What held then, as it is known now.", time=True)] = None
     archived: Annotated[bool, Meta(description="Also what is archived.")] = False
     deep: Annotated[bool, Meta(description="Look up to three times.")] = False
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
@@ -300,7 +300,7 @@ def context(
     as_of: AsOf = None,
     as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
     since: Annotated[
-        int | None, inside("Only later captures of other sessions, from a time in microseconds.")
+        str | None, inside("Only later captures of other sessions: ISO 8601, or an age as 3d.", time=True)
     ] = None,
 ) -> ProjectContext:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
@@ -317,9 +317,10 @@ def context(
     """
     is_told = form == "prompt" and as_of is None
     last = tuple(filter(None, (world.profile.told, str(world.silence() or "")))) if is_told else ()
+    after = None if since is None else parse_time(since, now_us())
 
     def read(views: Retriever, scope: str) -> ProjectContext:
-        return query.context.context_of(views, scope, budget_tokens, form, world.session, since, last)
+        return query.context.context_of(views, scope, budget_tokens, form, world.session, after, last)
 
     if as_is:
         world.wake(world.scope)
@@ -336,7 +337,7 @@ def given(
     world: World,
     limit: Limit = 20,
     session: Annotated[str | None, said("Only what this session was given.")] = None,
-    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.")] = None,
+    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.", time=True)] = None,
     searches: Annotated[bool, said("List what was searched for too.")] = False,
     by: Annotated[Occasion | None, inside("Only on this occasion.")] = None,
     words: Annotated[str, inside("Only questions with these words.")] = "",

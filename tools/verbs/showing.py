@@ -108,7 +108,9 @@ def edges(
 
 def timeline(
     world: World,
-    around: Annotated[str, said("An id, a time as ISO 8601, or an age as 3d.", 64, metavar="TIME")],
+    around: Annotated[
+        str, said("An id, a time as ISO 8601, or an age as 3d.", 64, metavar="TIME", time=True)
+    ],
     limit: Limit = 10,
 ) -> list[Result]:
     """What was said around it, or around a time given as ID, in order.
@@ -303,8 +305,8 @@ def _decoded(slot: Slot) -> LogSlot:
 
 def diff(
     world: World,
-    before: str,
-    after: str,
+    before: Annotated[str, said("", time=True)],
+    after: Annotated[str, said("", time=True)],
     every: Annotated[bool, people("Every scope, not just this project.", option="--all")] = False,
 ) -> Diff:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.

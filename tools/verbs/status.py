@@ -118,7 +118,7 @@ def status(world: World, as_of: AsOf = None) -> Status:
 
 def stats(
     world: World,
-    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d",
+    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.", time=True)] = "30d",
     scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
 ) -> Stats:
     """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
