@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -81,3 +82,24 @@ def test_only_commands_without_a_method_and_quoted_words_stay(tmp_path: Path) ->
         ("Use --kind, `--kind` or --nothing.", "Use kinds, `--kind` or --nothing."),
     ):
         assert in_python(text, fields) == told
+
+
+def test_eight_threads_share_a_client_and_nothing_is_lost(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+
+        def work(number: int) -> list[str]:
+            kept = []
+            for word in (f"{name}{number}" for name in ("alder", "birch", "cedar")):
+                made = client.capture(f"The gate {word} listens on port {5000 + number}.")
+                assert made.id in [it.id for it in client.search(word).results]
+                if word.startswith("birch"):
+                    client.forget(made.id)
+                    assert made.id not in [it.id for it in client.search(word).results]
+                else:
+                    kept.append(made.id)
+            return kept
+
+        with ThreadPoolExecutor(8) as threads:
+            kept = [id for ids in threads.map(work, range(8)) for id in ids]
+        assert len(kept) == 16 and {it.id for it in client.recent(100)} == set(kept)
+        assert len(client.hidden()) == 8 and client.verify().ok

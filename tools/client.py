@@ -14,6 +14,7 @@ No verb is done here. Its file in `tools/verbs/` is imported when its method is 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -27,7 +28,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions
-from memtape.tools.methods import function_of
+from memtape.tools.methods import function_of, one_at_a_time
 from memtape.tools.table import METHODS
 from memtape.tools.world import World
 
@@ -37,8 +38,14 @@ if TYPE_CHECKING:
     from memtape.sinks.tables import TableFolder
 
 
+BY_HAND = ("capture_many", "catch_up", "close", "erase", "project")
+"""The methods for programs that no verb has."""
+
+
 class Client(World):
-    """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
+    """A client of a home, for one actor in one scope: a writer that also reads.
+
+    Threads may share a client: its methods are done one at a time.
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
     named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. `scope` is by default
@@ -71,6 +78,7 @@ class Client(World):
             place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(place, opened, profile=asked.name, **options)
         self._owns_log = log is None
+        self.lock = threading.RLock()
         self.is_confined = confined or options.get("scope") is not None
         self.wakes = wakes
 
@@ -117,6 +125,8 @@ class _Method(NamedTuple):
 
 for _method, _verb in METHODS.items():
     setattr(Client, _method, _Method(_method, _verb))
+for _method in BY_HAND:
+    setattr(Client, _method, one_at_a_time(getattr(Client, _method)))
 
 
 def _first_settings(home: Home) -> Settings:

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
-from functools import cache
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
@@ -31,6 +31,17 @@ _OPTION = re.compile(r"(?<![\w`-])--([a-z][a-z-]*)(?: ([a-z0-9]+(?:[:.][a-z0-9]+
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`")
 _MAKING = threading.Lock()
 """Two threads that show one type to msgspec for the first time at once crash the process."""
+
+
+def one_at_a_time(method: Callable[..., Any]) -> Any:
+    """Return a method that holds the lock of its client."""
+
+    @wraps(method)
+    def held(self: Any, *words: Any, **named: Any) -> Any:
+        with self.lock:
+            return method(self, *words, **named)
+
+    return held
 
 
 def function_of(method: str, name: str) -> Callable[..., Any]:
@@ -58,12 +69,13 @@ def _made(method: str, name: str) -> Callable[..., Any]:
     taken = Signature(own)
 
     def asked(self: Any, /, *words: Any, **named: Any) -> Any:
-        try:
-            return verb.answer(self, _question(method, verb, fields, _bound(method, taken, words, named)))
-        except MemtapeError as error:
-            if self.door == "python":
-                speak_python(error, fields)
-            raise
+        with self.lock:
+            try:
+                return verb.answer(self, _question(method, verb, fields, _bound(method, taken, words, named)))
+            except MemtapeError as error:
+                if self.door == "python":
+                    speak_python(error, fields)
+                raise
 
     about = [f"    {it.name}: {it.help}" for it in fields.values()]
     told = "\n".join([(verb.run.__doc__ or "").strip(), "", *about])
