@@ -13,16 +13,21 @@ STARTED_NS = _monotonic_ns()
 # As type checkers take it; importing it would take half as long as a hook that a server takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memtape.tools.client import Client, tables
+    from memtape.schemas.errors import MemtapeError, NotFound
+    from memtape.tools.client import AsyncClient, Client, Filters, tables
 
-__all__ = ["Client", "__version__", "tables"]
+__all__ = ["AsyncClient", "Client", "Filters", "MemtapeError", "NotFound", "__version__", "tables"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Load `Client` and `tables` when they are first asked for (PEP 562)."""
-    if name in ("Client", "tables"):
+    """Load a public name when it is first asked for (PEP 562)."""
+    if name in ("MemtapeError", "NotFound"):
+        from memtape.schemas import errors
+
+        return getattr(errors, name)
+    if name in __all__:
         from memtape.tools import client
 
         return getattr(client, name)

@@ -1,6 +1,7 @@
 """Writes `tools/client.pyi`, by which editors and type checkers know the methods of the client (`make docs`).
 
-A method's arguments are the fields of what its verb asks; its docstring is the verb's summary and details.
+A method's arguments are the fields of what its verb asks. Its docstring is the verb's summary and details,
+without paragraphs on the command line.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import inspect
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from memtape.state.views.filters import FILTERS
 from memtape.tools.table import METHODS, VERBS
 from memtape.tools.verb import Verb, VerbField, python_fields
 
@@ -26,20 +29,44 @@ MAX_CHARS = 110
 def stub() -> str:
     """Return the text of the stub."""
     tree = ast.parse(CLIENT.read_text())
-    client = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Client")
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     imports = [line for node in tree.body for line in _imports_in(node)]
-    own = [_signature_of(node) for node in client.body if isinstance(node, ast.FunctionDef)]
-    made = []
-    for method, name in METHODS.items():
-        verb = VERBS[name]
-        module = sys.modules[verb.run.__module__]
-        made.append(_method(method, verb))
-        imports += _imports_of(module)
-    functions = [_signature_of(node, "") for node in tree.body if isinstance(node, ast.FunctionDef)]
-    body = "\n".join(textwrap.indent(text, "    ") for text in (*own, *made))
-    imports += ["from datetime import datetime", "from typing import Literal"]
-    head = f"{HEAD}\n" + "\n".join(dict.fromkeys(imports))
-    return f"{head}\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
+    imports += ["from datetime import datetime", "from typing import Literal, TypedDict"]
+    for name in METHODS.values():
+        imports += _imports_of(sys.modules[VERBS[name].run.__module__])
+    own = _signatures(classes["Client"])
+    asked, *_ = own
+    _, *awaited = _signatures(classes["AsyncClient"])
+    made = [_method(method, VERBS[name]) for method, name in METHODS.items()]
+    search = python_fields(VERBS["search"].asks)
+    filters = [f"{name}: {_type(VERBS['search'], search[name])}" for name in FILTERS]
+    functions = [
+        _signature_of(it) for it in tree.body if isinstance(it, ast.FunctionDef) and it.name == "tables"
+    ]
+    return "\n".join(
+        [
+            f"{HEAD}\n",
+            *dict.fromkeys(imports),
+            *_class("Filters(TypedDict, total=False)", filters),
+            *_class("Client(World)", (_doc(classes["Client"]), *own, *made)),
+            *_class(
+                "AsyncClient",
+                (_doc(classes["AsyncClient"]), asked, *awaited, *(f"async {text}" for text in made)),
+            ),
+            *functions,
+        ]
+    )
+
+
+def _class(head: str, parts: Iterable[str]) -> Iterator[str]:
+    yield f"class {head}:"
+    yield from (textwrap.indent(text, "    ") for text in parts)
+
+
+def _signatures(node: ast.ClassDef) -> list[str]:
+    """Return the signatures of a class, without those that are private."""
+    functions = (it for it in node.body if isinstance(it, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [_signature_of(it) for it in functions if not it.name.startswith("_") or it.name.endswith("__")]
 
 
 def _imports_in(node: ast.stmt) -> list[str]:
@@ -68,10 +95,16 @@ def _imports_of(module: ModuleType) -> list[str]:
     ]
 
 
-def _signature_of(node: ast.FunctionDef, first: str = "") -> str:
-    decorators = "".join(f"@{ast.unparse(it)}\n" for it in node.decorator_list)
+def _doc(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    told = ast.get_docstring(node) or ""
+    return f'"""{told}\n"""' if "\n" in told else f'"""{told}"""'
+
+
+def _signature_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{decorators}def {node.name}({ast.unparse(node.args)}){returns}: ..."
+    told = _doc(node) if ast.get_docstring(node) else "..."
+    begun = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    return f"{begun} {node.name}({ast.unparse(node.args)}){returns}:\n{textwrap.indent(told, '    ')}"
 
 
 def _method(method: str, verb: Verb) -> str:
@@ -81,10 +114,20 @@ def _method(method: str, verb: Verb) -> str:
     given = ["self", *(f"{field.name}: {_type(verb, field)}" for field in words)]
     given += [f"{field.name}: {_type(verb, field)} = {field.default!r}" for field in rest]
     result = verb.run.__annotations__["return"]
-    details = f"\n\n{textwrap.fill(verb.doc.details, MAX_CHARS - 8)}" if verb.doc.details else ""
     told = "\n".join(f"{field.name}: {field.help}" for field in fields if field.help)
-    doc = textwrap.indent(f'"""{verb.doc.summary}{details}\n\n{told}\n"""', "    ")
+    doc = textwrap.indent(
+        "\n\n".join(filter(None, (f'"""{verb.doc.summary}', *_details(verb), told))), "    "
+    )
+    doc += '"""' if "\n" not in doc else '\n    """'
     return f"def {method}({', '.join(given)}) -> {result}:\n{doc}"
+
+
+def _details(verb: Verb) -> Iterator[str]:
+    """Yield the paragraphs of a verb's docstring after its summary, without those on the command line."""
+    _, *rest = inspect.cleandoc(verb.run.__doc__ or "").split("\n\n")
+    for paragraph in rest:
+        if not any(word in paragraph for word in ("memtape ", "--", "stdin")):
+            yield textwrap.fill(" ".join(paragraph.split()), MAX_CHARS - 8)
 
 
 def _type(verb: Verb, field: VerbField) -> str:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from memtape import Client
-from memtape.schemas.errors import InvalidUse, MemtapeError
+import memtape
+from memtape import AsyncClient, Client, MemtapeError
+from memtape.schemas.errors import InvalidUse
+from memtape.state.views.filters import FILTERS
+from memtape.tools.capture.writing import Line
 from memtape.tools.methods import in_python
 from memtape.tools.table import METHODS, VERBS
 from memtape.tools.verb import python_fields
@@ -103,3 +111,73 @@ def test_eight_threads_share_a_client_and_nothing_is_lost(tmp_path: Path) -> Non
             kept = [id for ids in threads.map(work, range(8)) for id in ids]
         assert len(kept) == 16 and {it.id for it in client.recent(100)} == set(kept)
         assert len(client.hidden()) == 8 and client.verify().ok
+
+
+def test_an_asynchronous_client_has_the_same_methods_and_closes_itself(tmp_path: Path) -> None:
+    async def talk() -> list[str]:
+        async with AsyncClient(tmp_path, scope="project:a") as memory:
+            await asyncio.gather(*(memory.capture(f"The gate alder{number} is open.") for number in range(5)))
+            with pytest.raises(MemtapeError, match="There is no kind 'x'"):
+                await memory.search("gate", kinds=["x"])
+            await memory.capture_many([Line(text="The gate alder5 is open.")])
+            assert await memory.project() > 0
+            found = (await memory.search("gate alder3")).results
+            inner = memory._client
+        assert inner is not None
+        with pytest.raises(Exception, match="closed"):
+            inner.search("gate")
+        return [it.text for it in found]
+
+    assert (text := asyncio.run(talk())) and text[0] == "The gate alder3 is open."
+    assert all(inspect.iscoroutinefunction(getattr(AsyncClient, method)) for method in METHODS)
+
+
+SAMPLE = """
+import asyncio
+from datetime import datetime, timezone
+from memtape import AsyncClient, Client, Filters, MemtapeError, NotFound
+
+wanted: Filters = {"kinds": ["fact"], "since": datetime.now(timezone.utc), "tags": ("infra",)}
+with Client("home", scope="project:a", actor="Ada", origin="user") as memory:
+    memory.capture("text", kind="turn", tags=["a"], origin="user", at="3d", session="s").id.upper()
+    memory.search("text", **wanted).results[0].text.upper()
+    memory.search("text", kinds=["fact"], tags=["a"], since="3d", limit=3)
+    try:
+        memory.show("12345678")
+    except NotFound as error:
+        error.hint.upper()
+    except MemtapeError as error:
+        error.code.upper()
+
+async def talk() -> str:
+    async with AsyncClient(scope="project:a") as memory:
+        return (await memory.search("text", until=datetime.now(timezone.utc))).results[0].text
+"""
+WRONG = """
+memory.capture(5)
+memory.capture("text", kind="rumour")
+memory.search("text", kind="fact")
+memory.search("text", since=3.5)
+memory.search("text").results[0].nothing
+memory.forget()
+Client(origin="robot")
+other: Filters = {"kind": ["fact"]}
+asyncio.run(AsyncClient().search(7))
+"""
+
+
+def test_a_type_checker_takes_right_calls_and_refuses_each_wrong_one(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.py"
+    sample.write_text(SAMPLE + WRONG)
+    cache = Path(__file__).parent.parent / ".mypy_cache"
+    command = ["-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(cache), str(sample)]
+    told = subprocess.run([sys.executable, *command], capture_output=True, text=True).stdout
+    first = (SAMPLE + WRONG).split("\n").index("memory.capture(5)") + 1
+    lines = [int(found[1]) for found in re.finditer(r"sample.py:(\d+): error", told)]
+    assert list(dict.fromkeys(lines)) == list(range(first, first + 9)), told
+
+
+def test_public_names_are_loaded_when_they_are_asked_for() -> None:
+    assert all(getattr(memtape, name) is not None for name in memtape.__all__)
+    assert set(memtape.Filters.__annotations__) == set(FILTERS)
+    assert memtape.Filters(kinds=["fact"]) == {"kinds": ["fact"]}

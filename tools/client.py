@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,8 +28,8 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
-from memtape.tools.capture.writing import WriterOptions
-from memtape.tools.methods import function_of, one_at_a_time
+from memtape.tools.capture.writing import Line, Receipts, WriterOptions
+from memtape.tools.methods import filters_type, function_of, one_at_a_time
 from memtape.tools.table import METHODS
 from memtape.tools.world import World
 
@@ -99,6 +100,51 @@ class Client(World):
         self.close()
 
 
+class AsyncClient:
+    """A client with awaited methods: those of `Client`, done one at a time in a thread of its own.
+
+    Its arguments are those of `Client`. The home is opened in the thread, by `async with` or the first call.
+    A cancelled call is still done.
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # A hook must not wait for it, nor for asyncio.
+
+        self._open = partial(Client, *given, **options)
+        self._client: Client | None = None
+        self._thread = ThreadPoolExecutor(1, "memtape")
+
+    def _opened(self) -> Client:
+        """Return the client; it is opened at the first call. For the thread alone."""
+        self._client = self._client or self._open()
+        return self._client
+
+    async def _do(self, action: Callable[[], Any]) -> Any:
+        from asyncio import get_running_loop
+
+        return await get_running_loop().run_in_executor(self._thread, action)
+
+    async def capture_many(self, lines: Iterable[Line]) -> Receipts:
+        """Append many texts, as `Client.capture_many` does."""
+        return await self._do(lambda: self._opened().capture_many(lines))
+
+    async def project(self, on_progress: Callable[[int], None] | None = None) -> int:
+        """Bring the views up to date, as `Client.project` does."""
+        return await self._do(lambda: self._opened().project(on_progress))
+
+    async def close(self) -> None:
+        """Close the client after what was called before."""
+        await self._do(lambda: self._client and self._client.close())
+        self._thread.shutdown(wait=False)
+
+    async def __aenter__(self) -> AsyncClient:
+        await self._do(self._opened)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
 def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]:
     """Return the LanceDB tables of a home, one folder a partition, for other tools to read.
 
@@ -127,6 +173,28 @@ for _method, _verb in METHODS.items():
     setattr(Client, _method, _Method(_method, _verb))
 for _method in BY_HAND:
     setattr(Client, _method, one_at_a_time(getattr(Client, _method)))
+
+
+def _awaited(method: str) -> Callable[..., Any]:
+    """Return the method of the asynchronous client that does a method of the client."""
+
+    async def awaited(self: AsyncClient, /, *words: Any, **named: Any) -> Any:
+        return await self._do(lambda: getattr(self._opened(), method)(*words, **named))
+
+    awaited.__name__, awaited.__qualname__ = method, f"AsyncClient.{method}"
+    awaited.__doc__ = f"Do `Client.{method}`, with the same arguments, and return its answer."
+    return awaited
+
+
+for _method in METHODS:
+    setattr(AsyncClient, _method, _awaited(_method))
+
+
+def __getattr__(name: str) -> object:
+    """Return the type of the filters of a search when it is first asked for: its verb is loaded then."""
+    if name == "Filters":
+        return filters_type()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _first_settings(home: Home) -> Settings:

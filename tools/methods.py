@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 
 import msgspec
 
@@ -55,17 +55,10 @@ def _made(method: str, name: str) -> Callable[..., Any]:
     from inspect import Parameter, Signature
 
     verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
-    fields, hints = python_fields(verb.asks), get_type_hints(verb.asks)
+    fields, hints = python_fields(verb.asks), _types_of(verb)
     msgspec.json.Decoder(verb.asks)
-    own = [
-        Parameter(
-            name,
-            kind,
-            default=Parameter.empty if it.required else it.default,
-            annotation=hints[name] | datetime | int if it.extra.get("time") else hints[name],
-        )
-        for name, it in fields.items()
-    ]
+    defaults = {name: Parameter.empty if it.required else it.default for name, it in fields.items()}
+    own = [Parameter(name, kind, default=defaults[name], annotation=hints[name]) for name in fields]
     taken = Signature(own)
 
     def asked(self: Any, /, *words: Any, **named: Any) -> Any:
@@ -82,6 +75,24 @@ def _made(method: str, name: str) -> Callable[..., Any]:
     asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", told
     asked.__signature__ = Signature([Parameter("self", kind), *own])  # type: ignore[attr-defined]
     return asked
+
+
+def _types_of(verb: Verb) -> dict[str, Any]:
+    """Return the types of a verb's arguments in Python, by name."""
+    hints, fields = get_type_hints(verb.asks), python_fields(verb.asks)
+    return {
+        name: hints[name] | datetime | int if it.extra.get("time") else hints[name]
+        for name, it in fields.items()
+    }
+
+
+@cache
+def filters_type() -> Any:
+    """Return the type of a dictionary with filters of a search: `search(query, **filters)`."""
+    from memtape.state.views.filters import FILTERS
+
+    types = _types_of(VERBS["search"])
+    return TypedDict("Filters", {name: types[name] for name in FILTERS}, total=False)  # type: ignore[operator]
 
 
 def _bound(method: str, taken: Signature, words: Any, named: Any) -> dict[str, Any]:
