@@ -314,7 +314,8 @@ def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", of
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
     for it in found:
-        yield f"{format_day(it.at)}  {short_id(it.id)}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"
+        about = f"{it.kind}  {one_line(it.actor, 40)} ({it.origin})"
+        yield f"{format_day(it.at)}  {short_id(it.id)}  {about}  {one_line(it.text, SHOWN_CHARS)}"
     if len(found) == asked.limit:
         yield "There may be more; --limit shows it."
     yield "To show one again: memtape restore ID" if found else "Nothing is hidden."

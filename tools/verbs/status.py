@@ -90,7 +90,8 @@ def overview(home: Path) -> Output:
     told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
     yield f"{told_scope(found.scope or '')} remembers {told}."
     for it in found.latest:
-        yield f"  {short_id(it.id)}  {format_day(it.at)}  {one_line(it.text, 80)}"
+        about = f"{format_day(it.at)}  {one_line(it.actor, 40)} ({it.origin})"
+        yield f"  {short_id(it.id)}  {about}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:
         counts = {"conflict": found.conflicts, "rule": len(found.rules)}
