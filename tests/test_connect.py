@@ -26,6 +26,8 @@ from memtape.tools.agents.connecting import connect, disconnect, own_command, pl
 from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.agents.plugins import SLASH_COMMANDS, plugin_files
+from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.server import EMPTY_S, STAY_S, Server
 from memtape.tools.client import Client
 from memtape.tools.table import TOOLS
 
@@ -386,3 +388,42 @@ def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
         policy = msgspec.yaml.decode(codex[f"memtape/skills/{name}/agents/openai.yaml"])["policy"]
         assert policy == {"allow_implicit_invocation": False}
     assert not [path for path in codex if "commands" in path]
+
+
+def test_the_doctor_leaves_no_server_behind_and_names_one_that_is_there(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    lock = home.lock("hook-server")
+    told = memtape(home.path, "agents", "doctor", path="/usr/bin:/bin").stdout
+    assert "It offers" in told and "process" not in told and lock.holder() is None
+    serving = memtape_process(home.path)
+    try:
+        deadline = time.monotonic() + 60
+        while lock.holder() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        told = memtape(home.path, "agents", "doctor", path="/usr/bin:/bin").stdout
+        assert f"The server of this home, process {lock.holder()}, answered." in told
+    finally:
+        serving.kill()
+        serving.wait()
+
+
+def memtape_process(home: Path) -> subprocess.Popen[bytes]:
+    """Start the server of a home."""
+    own = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOOKS": ""}
+    words = ["agents", "hook", "--host", "claude", "--stay", "--home", str(home)]
+    command = [sys.executable, "-m", "memtape", *words]
+    return subprocess.Popen(command, env={**os.environ, **own}, stdin=subprocess.DEVNULL)
+
+
+def test_a_server_does_not_stay_in_a_home_that_holds_nothing(tmp_path: Path) -> None:
+    server = Server(tmp_path, HookResponder(tmp_path))
+    server._last -= EMPTY_S - 1
+    assert not server.is_over(), "its first caller has a moment"
+    server._last -= 1
+    assert server.is_over()
+    with Client(tmp_path, scope="project:a") as client:
+        assert server.is_over(), "a log without an event of a project holds nothing"
+        client.capture("The crane is number seven.")
+    assert not server.is_over()
+    server._last -= STAY_S
+    assert server.is_over()

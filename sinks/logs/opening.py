@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -76,3 +77,13 @@ def how_to_use(place: str) -> str:
     if path.name == Home.LOG_NAME:
         return f"MEMTAPE_HOME='{path.parent}', without {LOG_VARIABLE}"
     return f"put it into an empty home as {Home.LOG_NAME}"
+
+
+def holds_nothing(home: Home) -> bool:
+    """Whether the log in a home has no event of a scope. A log elsewhere is not asked: it may hold some."""
+    if log_url(home) is not None:
+        return False
+    if not home.log_path.exists():
+        return True
+    with closing(EmbeddedLog(home.log_path)) as log:
+        return not log.matching("", (), (), 1)

@@ -14,9 +14,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -25,6 +26,7 @@ import uuid_utils
 from memtape.flows.models import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
+from memtape.schemas.variables import HOOKS_ALONE, HOOKS_VARIABLE
 from memtape.schemas.visible import many
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
@@ -159,8 +161,10 @@ def _model(home: Home) -> Finding:
 
 def _server(home: Home) -> Finding:
     words = [*own_command(), "agents", "mcp", "--home", str(home.path.absolute())]
-    begun = time.monotonic()
-    with _talking(words) as ask:
+    begun, serving = time.monotonic(), home.lock("hook-server").holder()
+    # Where none serves this home, none is left behind.
+    alone = {HOOKS_VARIABLE: HOOKS_ALONE} if serving is None else {}
+    with _talking(words, alone) as ask:
         ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=DOCTOR)
         ask(None, method="notifications/initialized")
         listed = ask("tools/list")
@@ -170,7 +174,8 @@ def _server(home: Home) -> Finding:
         return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
     waits = (it.waits for it in HOSTS.values() if it.waits and shutil.which(it.program))
     todo = next(waits, "") if took_ms > CODEX_WAITS_MS else ""
-    return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
+    by = "" if serving is None else f" The server of this home, process {serving}, answered."
+    return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.{by}", todo)
 
 
 def _host(host: str, home: Home) -> Finding:
@@ -304,13 +309,16 @@ def _told_hooks(about: Host) -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def _talking(words: list[str]) -> Iterator[Callable[..., dict[str, Any]]]:
+def _talking(
+    words: list[str], variables: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Callable[..., dict[str, Any]]]:
     """Start a program that speaks JSON-RPC in lines; yield a function that sends a request. The block's end
     stops the program.
     """
     started = subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, **variables},
+    )  # fmt: skip
     assert started.stdin is not None and started.stdout is not None
     incoming, outgoing = started.stdin, started.stdout
     number = 0

@@ -2,8 +2,8 @@
 
 A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server
 holds no other lock, and leaves projecting to child processes. It ends by itself: without a session and after
-a time without hooks, when its home or socket is gone, or when the setting says so. The wire is in
-`keep.wire`.
+a time without hooks, which is short where the home holds nothing; when its home or socket is gone; or when
+the setting says so. The wire is in `keep.wire`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memtape import __version__
 from memtape.schemas.errors import Locked
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.opening import holds_nothing
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.forwarding import may_stay
@@ -37,6 +38,8 @@ from memtape.tools.query.recorded_vectors import EMBEDDERS, RecordedVectors, vec
 
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
+EMPTY_S = 15.0
+"""So long in a home that holds nothing: whoever left it may be about to capture."""
 LOOK_S = 15.0
 """Idle check interval (s)."""
 IDLE_S = 10 * 60
@@ -100,6 +103,7 @@ class Server:
         self._listening: socket.socket | None = None
         self._sessions: set[socket.socket] = set()
         self._last = time.monotonic()
+        self._is_empty = True
         self._asked_of: dict[str, None] = {}
 
     def listen(self) -> None:
@@ -130,8 +134,12 @@ class Server:
             self.path.unlink(missing_ok=True)
 
     def is_over(self) -> bool:
-        """Whether no session is open and the last use was `STAY_S` ago or more."""
-        return not self._sessions and time.monotonic() - self._last >= STAY_S
+        """Whether no session is open, and the last use was `STAY_S` ago, or `EMPTY_S` in an empty home."""
+        idle_s = time.monotonic() - self._last
+        if self._sessions or idle_s < min(EMPTY_S, STAY_S):
+            return False
+        self._is_empty = self._is_empty and holds_nothing(Home(self.home, make=False))
+        return idle_s >= STAY_S or self._is_empty
 
     def refresh(self) -> None:
         """Project again what hooks asked of: what came too soon after a projector was left to the next."""

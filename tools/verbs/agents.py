@@ -199,7 +199,7 @@ def connect(
         yield Connection(host=host, ran=ran)
         yield from (f"$ {command}" for command in ran)
         about = HOSTS[host]
-        then = (about.then, about.waits, _offered(host), _meaning_told(folder))
+        then = (about.then, about.waits, _offered(host), _meaning_told(folder), _server_told(folder))
         yield " ".join(filter(None, (f"{about.name} is connected.", *then)))
 
 
@@ -238,7 +238,7 @@ def _connect_found(home: Path, only_print: bool, yes: bool) -> Output:
     for name in found:
         if name not in failed:
             yield f"{HOSTS[name].name} is connected. {HOSTS[name].then if name in hosts else ''}".rstrip()
-    yield _meaning_told(folder)
+    yield from filter(None, (_meaning_told(folder), _server_told(folder)))
 
 
 def _plan_lines(folder: Home, host: str) -> Iterator[str]:
@@ -277,6 +277,13 @@ def _offered(host: str) -> str:
     held = [many(sessions, "session")] * bool(sessions) + [many(memories, "memory file")] * bool(memories)
     then = "`memtape import --all --dry-run` says what would be taken in."
     return f"It has kept {' and '.join(held)} here: {then}" if held else ""
+
+
+def _server_told(home: Home) -> str:
+    """Return a sentence about the server that a host's own command has left behind; empty without one."""
+    pid = home.lock("hook-server").holder()
+    ends = "ends 20 minutes after its last use"
+    return "" if pid is None else f"The server of this home is process {pid}, and {ends}."
 
 
 def _meaning_told(home: Home) -> str:
