@@ -71,7 +71,8 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
         check_storing(home, None)
     with _reader(home) if asked.dry_run else _speaker(home) as speaker:
         sources, folders = _sources(list(map(Path, asked.paths)), asked.all, asked.gone)
-        with progress(sum(map(_size, sources)), "Importing") as bar:
+        label = "Reading" if asked.dry_run else "Importing"
+        with progress(sum(map(_size, sources)), label) as bar:
             importer = Importer(speaker, own, dry_run=asked.dry_run, gone=asked.gone, on_progress=bar.update)
             speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
             summary = importer.take(sources, folders)
