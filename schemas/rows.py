@@ -40,6 +40,12 @@ Status = Literal["draft", "stable", "deprecated"]
 """The status of a memory: said once by an agent, a tool, a page or a model; said by a person, confirmed or
 used; or replaced.
 """
+Standing = Literal["valid", "replaced", "contradicted", "archived", "forgotten"]
+"""How a memory or turn stands for its reader; `forgotten` is all that is hidden. Each has one."""
+Listed = Literal[Standing, "pinned"]
+"""A standing to list; `pinned` lists the pinned ones at hand, whichever standing each has."""
+Sort = Literal["latest", "oldest", "uses", "kind", "author"]
+"""The order of a list; equals stand with the latest first."""
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive",
     "pages",
@@ -279,6 +285,23 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
         told += (ORDER,) * (row.polarity == "meta" and row.origin in PEOPLE)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
+
+
+def is_replaced(row: MemoryRow) -> bool:
+    """Return whether another memory has taken over from a memory."""
+    return row.replaced or row.valid_to is not None
+
+
+def standing(row: MemoryRow | TurnRow) -> Standing:
+    """Return how a row stands: the gravest of what holds of it."""
+    if row.hidden:
+        return "forgotten"
+    if row.archived_at is not None:
+        return "archived"
+    if isinstance(row, TurnRow):
+        return "valid"
+    contradicted: Standing = "contradicted" if row.contradicts is not None else "valid"
+    return "replaced" if is_replaced(row) else contradicted
 
 
 def signature(actor: str, origin: Origin) -> str:

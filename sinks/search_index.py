@@ -148,7 +148,7 @@ class OpenIndex(NamedTuple):
         counts, hidden = Counter[str](), 0
         for n, (segment, alive) in enumerate(self.pairs):
             shown = alive[: segment.size] & (segment.wordings == 0) & (segment.flags & HIDDEN == 0)
-            hidden += int(self._restorable(n).sum())
+            hidden += int(self.restorable(n).sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         pending = (row.status == "pending" for row in self.rows(ConflictRow))
@@ -165,11 +165,11 @@ class OpenIndex(NamedTuple):
         """Return the ids of some texts that are hidden."""
         places = list[tuple[int, int]]()
         for n in range(len(self.segments)):
-            rows = np.flatnonzero(self._restorable(n))[: most - len(places)]
+            rows = np.flatnonzero(self.restorable(n))[: most - len(places)]
             places += [(n, row) for row in rows.tolist()]
         return [row.id for row in self.rows_at(places)]
 
-    def _restorable(self, number: int) -> Flags:
+    def restorable(self, number: int) -> Flags:
         """Return a mask of hidden rows; of pages only forgotten ones, no earlier versions and proposals."""
         segment, alive = self.pairs[number]
         hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)

@@ -327,7 +327,7 @@ def test_starts_prompts_and_lists_leave_out_what_is_archived(client: Client) -> 
     client.project()
     assert not {id, turn} & {*offered(client, asked)}
     assert id not in client.context().ids and "Fridays" not in client.context().text
-    assert [result.text for result in client.recent(10)] == ["The harbour office has a new printer."]
+    assert [result.text for result in client.recent(10).results] == ["The harbour office has a new printer."]
     assert not {id, turn} & {result.id for result in client.timeline(format_time(now_us()))}
 
 

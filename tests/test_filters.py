@@ -456,11 +456,11 @@ def talk(ada: Client) -> list[str]:
 
 @pytest.mark.parametrize("projected", [False, True])
 def test_a_project_is_looked_through_without_a_question(ada: Client, projected: bool, tmp_path: Path) -> None:
-    assert ada.recent() == ada.sessions() == ada.timeline("1d") == ada.given() == []
+    assert list(ada.recent().results) == ada.sessions() == ada.timeline("1d") == ada.given() == []
     ids = talk(ada)
     if projected:
         ada.project()
-    assert [result.id for result in ada.recent(2, kinds=["turn"])] == [ids[6], ids[5]]
+    assert [result.id for result in ada.recent(2, kinds=["turn"]).results] == [ids[6], ids[5]]
     for around, limit, told in (
         (ids[3], 3, ids[2:5]), (ids[0], 3, ids[:3]), (ids[7], 3, ids[5:]), (ids[3][:33], 100, ids),
         ("2026-03-05", 2, ids[3:5]), ("2020-01-01", 2, ids[:2]), ("2 days ago", 2, ids[6:]),
@@ -486,7 +486,7 @@ def test_a_project_is_looked_through_without_a_question(ada: Client, projected: 
     words = ["update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user"]
     assert f"it replaced {ids[3][-8:]}." in command(*words, home=tmp_path, scope=SCOPE).output
     ada.forget(ids[7])
-    assert ids[7] not in [result.id for result in ada.recent()]
+    assert ids[7] not in [result.id for result in ada.recent().results]
 
 
 def test_an_update_takes_the_place_of_a_memory_in_one_call(ada: Client) -> None:

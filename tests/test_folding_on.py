@@ -124,7 +124,7 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
              lambda ids: client.capture("Never mention the crane again.", kind="turn"),
              lambda ids: client.project())  # fmt: skip
     for number in range(8):
-        steps[number % 5]([result.id for result in client.recent(20)])
+        steps[number % 5]([result.id for result in client.recent(20).results])
         again = asked(client)
         assert asked(client) == again
         with Client(client.home.path, scope=SCOPE, actor="Ada", origin="user", session="s") as fresh:

@@ -223,7 +223,7 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
         asked_and_done(own, "accept", [rule.id])
         assert rule.text in shown(own.get("/start", scope=EMPTY))
     with own.client("global") as everywhere:
-        (told,) = [result.id for result in everywhere.recent() if result.text == rule.text]
+        (told,) = [result.id for result in everywhere.recent().results if result.text == rule.text]
     asked_and_done(own, "forget", [told], scope="global")
     assert rule.text not in shown(own.get("/start", scope=EMPTY))
 
@@ -232,7 +232,7 @@ def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(
     assert not {"erase", "erased", "purge"} & acting.actions().keys()
     assert page.act("erase", [NOWHERE]).status_code == 400
     with page.client() as client:
-        id = client.recent(1)[0].id
+        id = client.recent(1).results[0].id
     assert f"memtape erase {id}" in page.get("/memory", id=id).text
     hosts = ("//evil.example/", "/\\evil.example", "https://evil.example", "/\n/evil.example")
     for back in (*hosts, "javascript:alert(1)"):

@@ -39,7 +39,9 @@ def chromium() -> Iterator[Any]:
 def paths(page: Page) -> list[str]:
     """Every view, with something to see."""
     with page.client() as client:
-        recalled = max(client.recent(20), key=lambda result: result.uses if hasattr(result, "uses") else 0)
+        recalled = max(
+            client.recent(20).results, key=lambda result: result.uses if hasattr(result, "uses") else 0
+        )
         hidden = client.hidden()[0]
     listed = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
     return [*listed, *(f"/memory?id={id}" for id in (recalled.id, hidden.id, "none")), f"/?scope={EMPTY}"]
@@ -240,7 +242,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 @pytest.mark.parametrize(("shown", "each"), soaked([(2, 3), (10, 1)], (2, 3)))
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, each: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
-        ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
+        ids = [result.id for result in client.recent(200).results] + [one.id for one in client.hidden()]
         paths = "/search?q=odd+number&limit=200 /yours?limit=1000 /recalls?limit=100".split()
         whole = {path.partition("?")[0] for path in paths}
         rest = [it.path for it in VIEWS if it.is_listed and it.path not in whole]

@@ -127,7 +127,9 @@ def test_a_start_tells_own_instructions_and_people_are_asked_of_others(tmp_path:
         for step in (lambda: None, client.catch_up, client.project):
             step()
             assert instructing(client) == [OWN], "of the tail, of statements, of the views"
-        assert [row.text for row in client.recent(500, kinds=("fact",)) if row.text != STATED] == [OWN]
+        assert [row.text for row in client.recent(500, kinds=("fact",)).results if row.text != STATED] == [
+            OWN
+        ]
         asked = {same_instruction(read(it)) for text in pasted for it in heard_in(read(text)).doubted}
         waits = {same_instruction(read(rule.text)) for rule, how in client.proposals() if how == "waits"}
         assert waits and (waits == asked if door == "capture" else waits <= asked)

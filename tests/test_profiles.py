@@ -190,7 +190,9 @@ def test_a_client_keeps_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.
         assert receipt.profile == NO_PERSIST
         assert [it.id for it in same.search("staging kayak").results] == [receipt.id]
         assert client.use([receipt.id]) and client.status().home == "nowhere"
-        assert [it.text for it in client.recent()] == [KAYAK] and client.show(receipt.id).captured is not None
+        assert [it.text for it in client.recent().results] == [KAYAK] and client.show(
+            receipt.id
+        ).captured is not None
         elsewhere = Client(tmp_path / "another", profile=NO_PERSIST)
         assert elsewhere.search("staging kayak").results == []
         for refused in (client.project, client.verify, client.refold, client.consolidate, client.prune):

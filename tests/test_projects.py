@@ -40,7 +40,7 @@ def busy(client: Client) -> Iterator[Client]:
 
 
 def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy: Client) -> None:
-    first = busy.recent(9, kinds=["turn"])[0].id
+    first = busy.recent(9, kinds=["turn"]).results[0].id
     done = run(busy, "project", "finish", "--yes").output
     assert "project:test is finished. Archived with it: 3 texts." in done and "project finish --undo" in done
     assert life(busy).project.state == "finished"

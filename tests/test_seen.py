@@ -150,7 +150,7 @@ def seen(client: Client) -> tuple[object, ...]:
         [(rule.id, answer) for rule, answer in client.proposals()],
         [one.id for one in client.stale()],
         sorted((edge.source.id, edge.source.text, edge.target.id, edge.windows) for edge in edges),
-        [(one.id, one.text, one.marks) for one in client.recent(20)],
+        [(one.id, one.text, one.marks) for one in client.recent(20).results],
         [(one.id, one.memories) for one in client.given(searches=True)],
     )
 

@@ -95,7 +95,7 @@ def test_a_long_prompt_is_left_to_another_process_at_once_which_keeps_its_ends(t
 
     def kept() -> list[str]:
         with Client(home, scope=scope) as client:
-            return [result.text for result in client.recent(3, kinds=("turn",))]
+            return [result.text for result in client.recent(3, kinds=("turn",)).results]
 
     until(kept)
     (text,) = kept()

@@ -17,7 +17,9 @@ from memtape.schemas.events import (
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
+    Listed,
     MemoryRow,
+    Sort,
     TurnRow,
 )
 from memtape.sinks.home.folders import Home
@@ -42,6 +44,7 @@ from memtape.tools.query.conflicts import Answered, ConflictList
 from memtape.tools.query.context import ProjectContext
 from memtape.tools.query.found import Order
 from memtape.tools.query.inspection import Explained, Opened, Whole
+from memtape.tools.query.listing import MemoryList
 from memtape.tools.query.looking import ArchiveList, EdgeList, Given, Session
 from memtape.tools.query.results import Answer, Result
 from memtape.tools.query.status import Stats, Status
@@ -224,11 +227,36 @@ class Client(World):
         without: Leave this lane out, for comparing.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
-    def recent(self, limit: int = 10, kinds: Sequence[Kind] = ()) -> list[Result]:
+    def recent(
+        self,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        tags: Sequence[str] = (),
+        authors: Sequence[str] = (),
+        standings: Sequence[Listed] = (),
+        since: str | None = None,
+        until: str | None = None,
+        sort: Sort = "latest",
+        after: int = 0,
+        as_of: str | datetime | int | None = None,
+    ) -> MemoryList:
         """List the latest memories of this project.
+
+        Also by kind, tag, author, time or standing, in other orders, and page by page. What was forgotten is
+        listed by its standing.
+
+        Returns a page of results, and the number of all that match.
 
         limit: The most that are listed.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
+        tags: Only with this tag.
+        authors: Only what this person, agent or tool said last.
+        standings: Only what stands so. By default what a search finds: valid, replaced or contradicted.
+        since: Only from then on: ISO 8601, or an age as 3d.
+        until: Only before then.
+        sort: latest or oldest first, most uses first, or by kind or author.
+        after: Leave out so many, which stand on the pages before.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def context(
         self,
@@ -831,11 +859,36 @@ class AsyncClient:
         without: Leave this lane out, for comparing.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
-    async def recent(self, limit: int = 10, kinds: Sequence[Kind] = ()) -> list[Result]:
+    async def recent(
+        self,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        tags: Sequence[str] = (),
+        authors: Sequence[str] = (),
+        standings: Sequence[Listed] = (),
+        since: str | None = None,
+        until: str | None = None,
+        sort: Sort = "latest",
+        after: int = 0,
+        as_of: str | datetime | int | None = None,
+    ) -> MemoryList:
         """List the latest memories of this project.
+
+        Also by kind, tag, author, time or standing, in other orders, and page by page. What was forgotten is
+        listed by its standing.
+
+        Returns a page of results, and the number of all that match.
 
         limit: The most that are listed.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
+        tags: Only with this tag.
+        authors: Only what this person, agent or tool said last.
+        standings: Only what stands so. By default what a search finds: valid, replaced or contradicted.
+        since: Only from then on: ISO 8601, or an age as 3d.
+        until: Only before then.
+        sort: latest or oldest first, most uses first, or by kind or author.
+        after: Leave out so many, which stand on the pages before.
+        as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     async def context(
         self,

@@ -32,6 +32,8 @@ ORDERS = 1 << 15  # The flag of a text in which a person gives an order about me
 ARCHIVED, SUMMARY = 1 << 16, 1 << 17
 """The flags of a text that is archived, and of a summary. Only who chooses them is shown them."""
 ONLY_ASKS = 1 << 18  # The flag of a turn that asks, and states nothing.
+PINNED, REPLACED, CONTRADICTED = (1 << n for n in range(19, 22))
+"""Flags of a pinned text, and of a memory that another replaced or contradicts, for lists alone."""
 SHORT_CHARS = 120
 """A turn without a question mark at its end is read for asking alone only up to this length."""
 IN_LOWER_CASE = 1 << 7

@@ -147,6 +147,9 @@ def text_entry(shown: values.Displayed, captions: Sequence[str], ages_from: int 
         | entries.CUED * bool(heard.orders or heard.standing or heard.doubted)
         | entries.ORDERS * bool(heard.orders)
         | entries.ARCHIVED * (shown.archived_at is not None)
+        | entries.PINNED * shown.pinned
+        | entries.REPLACED * (memory is not None and values.is_replaced(memory))
+        | entries.CONTRADICTED * (memory is not None and memory.contradicts is not None)
     )
     return IndexEntry(
         text,

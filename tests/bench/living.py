@@ -140,7 +140,7 @@ def _decide(person: Client, rng: Random) -> None:
     old, new = (person.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
     for id in (old, new):
         person.use([id])
-    known = [result.id for result in person.recent(60)]
+    known = [result.id for result in person.recent(60).results]
     rng.shuffle(known)
     taken = iter([id for id in known if id not in (old, new)])
     for reason in ("said by mistake", "no longer of use", None):
@@ -160,7 +160,7 @@ def _decide_many(person: Client, rng: Random, memories: int) -> None:
             person.use([id])
     if not memories:
         return
-    known = [result.id for result in person.recent(1_000) if not result.pinned]
+    known = [result.id for result in person.recent(1_000).results if not result.pinned]
     rng.shuffle(known)
     taken = iter(known)
     for _ in range(memories // FORGOTTEN):

@@ -53,7 +53,7 @@ def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
             status = client.status()
             click.echo(f"{status.memories:,} memories and {status.turns:,} turns, {status.events:,} events")
             click.echo(f"{'view':28} " + " ".join(f"{name:>15}" for name in COLUMNS))
-            asked = _asked(rounds, [result.id for result in client.recent(rounds)])
+            asked = _asked(rounds, [result.id for result in client.recent(rounds).results])
             plain = {name: [_took(http, address) for address in its] for name, its in asked.items()}
             present = {name: its for name, its in asked.items() if name not in PAST}
             after = {name: _after_captures(client, http, its) for name, its in present.items()}

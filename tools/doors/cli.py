@@ -324,7 +324,7 @@ def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> l
     if not home.is_dir():
         return []
     with suppress(MemtapeError, OSError), Client(home, scope=scope, wakes=False) as client:
-        found: Iterable[Any] = client.recent(COMPLETED)
+        found: Iterable[Any] = client.recent(COMPLETED).results
         if ctx.command.name == "restore":
             found = client.hidden(COMPLETED)
         elif ctx.command.name == "archive" and ctx.params.get(f"{OWN}undo"):

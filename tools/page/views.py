@@ -45,7 +45,7 @@ def now(client: Client, asked: PageQuery) -> dict[str, Any]:
         "conflicts": client.conflicts().pending,
         "proposals": sum(answer == "waits" for _, answer in client.proposals()),
         "stale": client.stale(LATEST),
-        "recent": client.recent(LATEST, kinds=()),
+        "recent": client.recent(LATEST).results,
     }
 
 

@@ -21,11 +21,20 @@ from memtape.schemas.events import PEOPLE, Captured, Event, Kind, Origin, Pinned
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
 from memtape.schemas.metrics import OnPhase
-from memtape.schemas.rows import ArchiveRow, LifeMark, MemoryRow, PageRow, TurnRow, UseRow, made_from
+from memtape.schemas.rows import (
+    ArchiveRow,
+    LifeMark,
+    MemoryRow,
+    PageRow,
+    TurnRow,
+    UseRow,
+    is_replaced,
+    made_from,
+)
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.core.erasures import Erasures, erasures_of
-from memtape.state.index.entries import KINDS, ORIGINS, TURN
+from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import EVERY_TEXT, Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
@@ -60,16 +69,6 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     turns: int
     asked: str
     left: tuple[str, ...]
-
-
-def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-    """Return the latest texts of a scope, the latest first: of these kinds, by default all but turns."""
-    check_limit(limit)
-    found, view = retriever.found(scope)
-    places = np.array(found.places(), np.int64)
-    wanted = [KINDS.index(kind) for kind in kinds or [kind for kind in KINDS if kind != "turn"]]
-    places = places[is_one_of(found.texts.column("kinds", places), np.array(wanted))]
-    return _told(found, _by_time(found, places)[: -limit - 1 : -1], retriever.now([view]))
 
 
 def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_us: int) -> list[Result]:
@@ -307,7 +306,7 @@ def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, 
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
-            replaced = isinstance(row, MemoryRow) and (row.replaced or row.valid_to is not None)
+            replaced = isinstance(row, MemoryRow) and is_replaced(row)
             it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
             return it.text, now, one.name

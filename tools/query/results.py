@@ -18,6 +18,7 @@ from memtape.schemas.rows import (
     MemoryRow,
     Polarity,
     Provenance,
+    Standing,
     Status,
     SummaryRow,
     TurnRow,
@@ -25,6 +26,7 @@ from memtape.schemas.rows import (
     made_from,
     marks,
     stale,
+    standing,
     summary_told,
 )
 from memtape.state.subjects.captures import FAMILIES
@@ -91,7 +93,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     memory; `matched` is the wording by which it was found, None where that is `text`, and `passage` is from
     it. `importance_confirmed`, `status`, `category` and `polarity` are from a memory's row; a turn has its
     polarity. `stale` says that a memory was neither said nor used within the fresh time of its category.
-    `sums` are the captured ids of a summary's sources; the summary's `at` is the time of the last.
+    `sums` are the captured ids of a summary's sources; the summary's `at` is the time of the last. `uses`
+    counts the uses of a memory's captures.
     """
 
     canonical: str
@@ -122,6 +125,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
     stale: bool = False
     sums: tuple[str, ...] = ()
+    standing: Standing = "valid"
+    uses: int = 0
 
 
 class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,10 +192,12 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
         last_at = shown.last_at if shown.kind in FAMILIES else None
         provenance = shown.provenance or (Provenance(shown.origin, shown.session),)
         its = {"provenance": provenance, "last_at": last_at, "marks": marks(shown), "captions": ()}
+        its["standing"] = standing(shown)
         return made_from(Result, shown, **its, score=0.0, projected=True)
     its = {"canonical": shown.id, "confirmations": 0}
     if isinstance(shown, TurnRow):
         its |= {"provenance": (Provenance(shown.origin, shown.session),), "marks": marks(shown)}
+        its["standing"] = standing(shown)
     else:
         its |= {"at": shown.last_at, "last_at": None, "valid_from": shown.first_at, "sums": shown.sources}
         its |= {"source": None, "origin": "model", "actor": SYSTEM.name, "session": None, "provenance": ()}

@@ -15,6 +15,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Kind, Origin, Tier
 from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import LANES, UNASKED, Lane
 from memtape.schemas.places import place_in
+from memtape.schemas.rows import Listed, Sort
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.text.phrases import phrases_in
@@ -32,6 +33,7 @@ from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, ins
 if TYPE_CHECKING:
     from memtape.schemas.events import Event, Recalled
     from memtape.tools.query.context import ProjectContext
+    from memtape.tools.query.listing import MemoryList
     from memtape.tools.query.looking import By, Given, Session
     from memtape.tools.query.plan import SearchQuery
     from memtape.tools.query.results import Answer, Result
@@ -184,16 +186,53 @@ def check_asked(query: object, limit: object) -> None:
         raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
 
 
-def recent(
-    world: World,
-    limit: Limit = 10,
+class ListAsks(Asks, frozen=True):
+    limit: Limit = 10
     kinds: Annotated[
         tuple[Kind, ...],
         rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
-    ] = (),
-) -> list[Result]:
-    """List the latest memories of this project."""
-    return world.read(lambda views, scope: query.looking.recent_of(views, scope, limit, kinds))
+    ] = ()
+    tags: Annotated[Tags, rare("Only with this tag.")] = ()
+    authors: Annotated[tuple[str, ...], rare("Only what this person, agent or tool said last.", 64)] = ()
+    standings: Annotated[
+        tuple[Listed, ...],
+        people("Only what stands so. By default what a search finds: valid, replaced or contradicted."),
+    ] = ()
+    since: Annotated[str | None, rare("Only from then on: ISO 8601, or an age as 3d.")] = None
+    until: Annotated[str | None, rare("Only before then.")] = None
+    sort: Annotated[Sort, rare("latest or oldest first, most uses first, or by kind or author.")] = "latest"
+    after: Annotated[int, Meta(ge=0), rare("Leave out so many, which stand on the pages before.")] = 0
+    as_of: AsOf = None
+
+
+def recent(world: World, asked: ListAsks) -> MemoryList:
+    """List the latest memories of this project.
+
+    Also by kind, tag, author, time or standing, in other orders, and page by page. What was forgotten is
+    listed by its standing.
+
+    Returns a page of results, and the number of all that match.
+    """
+    now = now_us()
+    since, until = (None if at is None else parse_time(at, now) for at in (asked.since, asked.until))
+    question = query.listing.ListQuery(
+        asked.limit,
+        asked.after,
+        asked.kinds,
+        asked.tags,
+        asked.authors,
+        asked.standings,
+        since,
+        until,
+        asked.sort,
+    )
+    return world.read(lambda views, scope: query.listing.listed_of(views, scope, question), asked.as_of)
+
+
+def _recent_lines(world: World, asked: ListAsks, found: MemoryList) -> Iterator[str]:
+    yield from latest_lines(world, asked, found.results)
+    if (end := found.after + len(found.results)) < found.count:
+        yield f"{found.count - end:,} more match; --after {end} lists the next."
 
 
 def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[str]:
@@ -435,11 +474,10 @@ VERBS = (
     Verb(
         "search -",
         recent,
-        lines=latest_lines,
-        listed="results",
+        lines=_recent_lines,
         tool=Offer(
             "What was remembered last, without a query.",
-            lambda world, asked, found: markdown.listed(found, world.scope, "the latest first"),
+            lambda world, asked, found: markdown.listed(found.results, world.scope, "the latest first"),
         ),
     ),
     Verb(

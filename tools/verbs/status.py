@@ -23,7 +23,7 @@ from memtape.tools.query.results import Result
 from memtape.tools.query.telling import held, lives_told, size_told
 from memtape.tools.verb import AsOf, Output, Verb, said
 from memtape.tools.verbs.deciding import waiting_rules
-from memtape.tools.verbs.searching import recent
+from memtape.tools.verbs.searching import ListAsks, recent
 
 if TYPE_CHECKING:
     from memtape.sinks.home.marks import UseAmounts
@@ -71,7 +71,7 @@ def overview(home: Path) -> Output:
     with Client(home) as world:
         world.catch_up()
         state, scope = status(world), world.scope
-        latest, rules = tuple(recent(world, LATEST)), tuple(waiting_rules(world))
+        latest, rules = recent(world, ListAsks(limit=LATEST)).results, tuple(waiting_rules(world))
     count = state.scopes.get(scope) or query.status.ScopeCount(memories=0, turns=0, hidden=0)
     steps = query.status.next_steps(state)
     steps = [step for step in steps if not (count.conflicts and "memtape settle" in step)]
