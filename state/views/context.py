@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
@@ -21,7 +22,7 @@ from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
-from memtape.state.text.instructions import Heard, heard_in, same_instruction
+from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in, same_instruction
 from memtape.state.text.opposites import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.passages import ending
@@ -149,6 +150,15 @@ def is_left_out(reading: Reading, names: Sequence[frozenset[str]]) -> bool:
     return bool(heard_in(reading).orders) or is_about(reading, names)
 
 
+MOST_TEXTS = 131_072
+"""Answers in the cache: a start asks about all facts of a project, after each capture again."""
+
+
+@lru_cache(MOST_TEXTS)
+def _is_left_out(text: str, names: tuple[frozenset[str], ...]) -> bool:
+    return is_left_out(read(text), names)
+
+
 def items_of(
     known: Sequence[Known],
     now: int,
@@ -179,7 +189,8 @@ def items_of(
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
     items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
     items += [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
-    return _with_opposed([item for item in items if not is_left_out(read(item.text), names)], asked)
+    left_out = tuple(names)
+    return _with_opposed([item for item in items if not _is_left_out(item.text, left_out)], asked)
 
 
 def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]) -> list[ContextItem]:
@@ -320,9 +331,11 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     found: dict[str, ContextItem] = {}
     said: dict[str, None] = {}
     silent = ("document", "page", "goal", "plan")
+    stated = (STATED_TAG, "instruction")
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in silent]
+    people = [it for it in people if it.heard is not NOTHING_HEARD or it.tags[:2] == stated]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        heard, is_stated = heard_of(it), it.tags[:2] == (STATED_TAG, "instruction")
+        heard, is_stated = heard_of(it), it.tags[:2] == stated
         texts = (it.text,) if is_stated or heard.instructs else ()
         for text in heard.standing if it.kind == "turn" or heard.orders else texts:
             told = found.setdefault(same_instruction(read(text)), item_of("guardrails", it, text))

@@ -16,7 +16,7 @@ from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import GLOBAL
-from memtape.state.text.instructions import is_for_all_projects, same_instruction
+from memtape.state.text.instructions import NOTHING_HEARD, is_for_all_projects, same_instruction
 from memtape.state.text.reading import read
 from memtape.state.views.context import Known, heard_of
 
@@ -55,6 +55,7 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
     """Return the proposed rules among the shown rows of projects, the latest first."""
     found: dict[str, Proposal] = {}
     said = [it for it in known if it.origin in PEOPLE and it.valid_to is None and it.kind not in _READ]
+    said = [it for it in said if it.heard is not NOTHING_HEARD]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
         heard = heard_of(it)
         stated = filter(is_for_all_projects, heard.standing if it.scope != GLOBAL else ())
