@@ -6,7 +6,9 @@ A row's `key` is its scope and id, since an id is only unique inside its scope. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -59,13 +61,17 @@ def made_from(cls: type[StructT], /, *sources: Any, **more: Any) -> StructT:
     """Return a struct of `more` and of the fields shared with sources by name, of the first that has one."""
     for source in sources:
         of: object = type(source)
-        more |= {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
+        names, values_of = _shared(cls, of)
+        more = {**dict(zip(names, values_of(source), strict=True)), **more}
     return cls(**more)
 
 
 @cache
-def _shared(cls: type[msgspec.Struct], source: object) -> tuple[str, ...]:
-    return tuple(name for name in cls.__struct_fields__ if hasattr(source, name))
+def _shared(cls: type[msgspec.Struct], source: object) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
+    names = tuple(name for name in cls.__struct_fields__ if hasattr(source, name))
+    if len(names) > 1:
+        return names, attrgetter(*names)
+    return names, lambda it: tuple(getattr(it, name) for name in names)
 
 
 class Change(NamedTuple):

@@ -316,7 +316,7 @@ class Retriever:
             mark = Mark(offset=offset, partition=partition)
             sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
             view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
-            uses = {row.id: row for row in opened.rows(UseRow)}
+            uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in opened.rows(UseRow)})
             use = partial(uses_at, uses, found) if uses else None
             corpus = Corpus(found.texts, found.text, vectors)
             ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
@@ -330,7 +330,8 @@ class Retriever:
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready
-        ready = ready._replace(corpus=ready.corpus.with_use(ready.use(hour)), use_at=hour)
+        used = ready.found.once_rows.of("use", hour, partial(ready.use, hour))
+        ready = ready._replace(corpus=ready.corpus.with_use(used), use_at=hour)
         self._ready[ready.scope, ready.choice] = ready
         return ready
 
