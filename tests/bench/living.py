@@ -65,6 +65,7 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
     with Client(path, scope=SCOPE, actor="Ada", origin="user") as person:
         person.project()
         _decide(person, rng)
+        person.project()  # What is pinned now is not archived below.
         _decide_many(person, rng, memories)
         for name in AGENTS:
             _ask(path, name, rng)
