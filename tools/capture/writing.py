@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, TypedDict
 
 import msgspec
 import uuid_utils
@@ -58,6 +58,7 @@ from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from memtape.state.core.scope import Scope
     from memtape.tools.capture.secrets.redaction import Redactor
 
 _LABELS = ("actor", "session", "source", "path", "branch")
@@ -144,6 +145,13 @@ class WriterOptions(TypedDict, total=False):
     began: Began | None
 
 
+class ScopeStates(Protocol):
+    """The states of scopes at the end of a log."""
+
+    def scope_now(self, name: str) -> Scope | None:
+        """Return the state of a scope, None of one of which the log has nothing."""
+
+
 class Writer:
     """A writer to a log for one actor, in one thread; `profile` is by default the environment's."""
 
@@ -160,6 +168,8 @@ class Writer:
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
+        self.states: ScopeStates | None = None
+        """The states that its process keeps; without them each decision restores the state that it reads."""
 
     @cached_property
     def redactor(self) -> Redactor:

@@ -6,7 +6,9 @@ the way.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.log import Log, trail_of
@@ -49,6 +51,35 @@ def partition_now(home: Home, log: Log, name: str) -> Partition:
 def scope_now(home: Home, log: Log, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log, None of one of which the log has nothing."""
     return partition_now(home, log, name).scopes.get(name)
+
+
+class KeptStates:
+    """The states of partitions at the end of a log, kept in memory and folded on from question to question.
+
+    For a process that decides often: a state of many memories takes seconds to restore from its snapshot. The
+    caller owns `log`. Threads may share it.
+    """
+
+    def __init__(self, home: Home, log: Log) -> None:
+        self._home, self._log = home, log
+        self._lock = threading.Lock()
+        self._kept: dict[int, tuple[Path, Basis, Partition]] = {}
+
+    def scope_now(self, name: str) -> Scope | None:
+        """Return the state of a scope at the end of the log; nobody changes it."""
+        number, build = partition_of(name, self._log.partitions), self._home.current()
+        with self._lock:
+            end, erased = self._log.ends()[number], self._log.erased(number)
+            path, basis, state = self._kept.get(number, (None, None, None))
+            is_same = path == build.path and basis == basis_of(self._log, number, erased)
+            if state is None or not is_same or state.offset > end:
+                state = state_at(self._log, build, number, end)
+            else:
+                fold_until(state, self._log, end)
+            if state.stale:  # Something was erased just now.
+                state = state_at(self._log, build, number, end)
+            self._kept[number] = build.path, basis_of(self._log, number, self._log.erased(number)), state
+            return state.scopes.get(name)
 
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:

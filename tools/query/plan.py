@@ -207,6 +207,8 @@ def named_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
 
 def state_of(writer: Writer, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log."""
+    if writer.states is not None:
+        return writer.states.scope_now(name)
     from memtape.tools.keep.states import scope_now
 
     return scope_now(writer.home, writer.log, name)
