@@ -8,7 +8,7 @@ import queue
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,10 +61,17 @@ class Page(NamedTuple):
             time.sleep(0.05)
         return answer
 
-    def act(self, do: str, ids: list[str], *, meant: bool = True, **given: str) -> httpx.Response:
-        """Send the form of an action, as its buttons do."""
-        form = {"do": do, "id": ids, "scope": SCOPE, **given, **({"meant": "yes"} if meant else {})}
-        return self.http.post("/act", data=form, headers={"origin": self.origin})
+    def act(self, do: str, ids: Sequence[str] = (), **given: str) -> httpx.Response:
+        """Send the form of a deed, as its buttons do, and return the view to which it leads."""
+        form = {"do": do, "id": list(ids), "scope": SCOPE, **given}
+        answer = self.http.post("/act", data=form, headers={"origin": self.origin})
+        return self.http.get(answer.headers["location"].removeprefix(".")) if answer.is_redirect else answer
+
+    def undo(self, done: httpx.Response) -> httpx.Response:
+        """Press the button of the bar in the view after a deed."""
+        key = str(done.url.params["done"])
+        assert 'name="do" value="undo"' in done.text, "The bar has a button."
+        return self.act("undo", done=key)
 
     def ends(self) -> list[int]:
         """Where the partitions of the home's log end."""

@@ -106,7 +106,7 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
         assert client.reader.retriever.life(SCOPE).is_purged
         with served(tmp_path) as page:
             before = page.ends()
-            assert "have left the views" in page.get("/").text
+            assert "have left the views" in shown(page.get("/home"))
             for path in LISTED:
                 assert page.get(path, q="gateway", words="the").status_code == 200
             assert "No view holds this capture" in page.get("/memory", id=id).text
@@ -151,22 +151,20 @@ def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> 
         assert "look 1" not in page.get("/search", q="winch of the slipway").text
 
 
-def asked_and_done(page: Page, do: str, ids: list[str], **given_: str) -> tuple[str, str]:
-    """Ask for an action and confirm it; return what either page says."""
+def done(page: Page, do: str, ids: list[str], **given_: str) -> httpx.Response:
+    """Do a deed by one form, and return the view with its bar."""
     before = page.ends()
-    asks = page.act(do, ids, meant=False, **given_)
-    assert asks.status_code == 200 and page.ends() == before, shown(asks)
-    assert "What will happen" in asks.text and "How to undo it" in asks.text
-    done = page.act(do, ids, **given_)
-    assert done.status_code == 200 and page.ends() != before, shown(done)
-    return shown(asks), shown(done)
+    answer = page.act(do, ids, **given_)
+    assert answer.status_code == 200 and page.ends() != before, shown(answer)
+    assert 'class="bar"' in answer.text and answer.text.count("<h1") == 1
+    return answer
 
 
 STANDS = {"forget": "hidden", "archive": "archived_at", "pin": "pinned"}
 
 
 @pytest.mark.parametrize(("do", "stands"), STANDS.items())
-def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: str, stands: str) -> None:
+def test_a_deed_is_one_click_and_is_undone_by_its_bar(own: Page, do: str, stands: str) -> None:
     with own.client() as client:
         id = client.capture("The kettle of the harbour office is blue.").id
 
@@ -176,14 +174,35 @@ def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: 
             return bool(getattr(memory, stands))
 
         assert not is_so()
-        asks, done = asked_and_done(own, do, [id], reason="it is gone")
-        assert "The kettle of the harbour office is blue." in asks and "1 capture" in done and is_so()
+        bar = done(own, do, [id], reason="it is gone")
+        assert "The kettle of the harbour office is blue." in shown(bar) and is_so()
         undo = acting.actions()[acting.actions()[do].undo]
         assert undo.label in own.get("/memory", id=id).text
-        own.act(undo.name, [id])
-        assert not is_so()
+        assert own.undo(bar).status_code == 200 and not is_so()
+        assert own.act("undo", done=str(bar.url.params["done"])).status_code == 400, "It was undone before."
         reasons = [raw for raw in own.get("/memory", id=id).text.splitlines() if "it is gone" in raw]
         assert bool(reasons) == (do == "forget")
+
+
+def test_a_memory_is_added_and_corrected_on_the_page_and_each_is_undone(own: Page) -> None:
+    added = done(own, "capture", [], text="The tug listens on channel 7001.", kind="fact", tags="radio, tug")
+    with own.client() as client:
+        (old,) = [it for it in client.recent().results if "channel 7001" in it.text]
+        assert old.tags == ("radio", "tug") and old.origin == "user"
+        corrected = done(own, "update", [old.id], text="The tug listens on channel 7002.")
+        assert "marked as replaced" in shown(corrected)
+        by = {it.text: it.standing for it in client.recent().results}
+        assert by["The tug listens on channel 7001."] == "replaced"
+        assert by["The tug listens on channel 7002."] == "valid"
+        own.undo(corrected)
+        by = {it.text: it.standing for it in client.recent().results}
+        assert by["The tug listens on channel 7001."] == "valid"
+        assert "The tug listens on channel 7002." not in by
+        own.undo(added)
+        assert all("channel 7001" not in it.text for it in client.recent().results)
+    assert own.act("capture", text="", kind="fact").status_code == 400
+    secret = own.home / "settings.toml"
+    assert own.act("capture", file=str(secret)).status_code == 400, "A form names no file."
 
 
 def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Page) -> None:
@@ -195,14 +214,14 @@ def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Pa
         assert own.act("forget", [*ids, NOWHERE]).status_code == 404 and own.ends() == before
         assert own.act("forget", []).status_code == 400
         assert own.act("forget", [str(number) for number in range(acting.MOST_IDS + 1)]).status_code == 400
-        assert "2 captures" in shown(own.act("forget", ids))
+        assert "2 texts" in shown(own.act("forget", ids))
         assert own.ends() != before and all(client.show(id).hidden for id in ids)
         client.forget(other)
         assert "Restore all 2 with these words" in shown(own.get("/yours", words="LOCKER"))
-        asks = own.act("restore", [], meant=False, every="1", words="locker")
-        assert shown(asks).count("locker") == 2 and "kettle" not in asks.text
-        own.act("restore", re.findall(r'name="id" value="([^"]*)"', asks.text))
+        back = own.act("restore", [], every="1", words="locker")
         assert [client.show(id).hidden for id in (*ids, other)] == [False, False, True]
+        own.undo(back)
+        assert all(client.show(id).hidden for id in ids)
 
 
 def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
@@ -210,35 +229,96 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
         (conflict,) = client.conflicts().conflicts
         assert conflict.id in own.get("/yours").text
         assert own.act("settle", [conflict.id]).status_code == 400
-        asks, done = asked_and_done(own, "settle", [conflict.id], keep="A", reason="measured")
-        assert str(conflict.a.text) in asks and "1 conflict" in done
+        bar = done(own, "settle", [conflict.id], keep="A", note="measured")
+        assert f"“{conflict.a.text}” holds. “{conflict.b.text}” is marked as replaced." in shown(bar)
         assert client.conflicts().conflicts == ()
         assert conflict.id in own.get("/yours", settled="1").text
-        asked_and_done(own, "settle", [conflict.id], keep="both")
+        assert "both hold" in shown(own.undo(bar))
+        assert {it.id: it.standing for it in client.recent().results}[conflict.b.id] != "replaced"
+        done(own, "settle", [conflict.id], keep="both")
     with own.client() as client:
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits" and not rule.is_doubted]
-        asks, done = asked_and_done(own, "decline", [rule.id])
-        assert rule.text in asks and "1 rule" in done
+        bar = done(own, "decline", [rule.id])
+        assert rule.text in shown(bar)
         assert rule.text not in shown(own.get("/start", scope=EMPTY))
-        asked_and_done(own, "accept", [rule.id])
+        accepted = done(own, "accept", [rule.id])
         assert rule.text in shown(own.get("/start", scope=EMPTY))
+        own.undo(accepted)
+        assert rule.text not in shown(own.get("/start", scope=EMPTY))
+        done(own, "accept", [rule.id])
     with own.client("global") as everywhere:
         (told,) = [result.id for result in everywhere.recent().results if result.text == rule.text]
-    asked_and_done(own, "forget", [told], scope="global")
+    done(own, "forget", [told], scope="global")
     assert rule.text not in shown(own.get("/start", scope=EMPTY))
 
 
-def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(page: Page) -> None:
-    assert not {"erase", "erased", "purge"} & acting.actions().keys()
-    assert page.act("erase", [NOWHERE]).status_code == 400
-    with page.client() as client:
+def test_an_erasure_asks_first_and_is_for_good(own: Page) -> None:
+    with own.client() as client:
+        id = client.capture("The brass bell of the pilot boat hangs in the mess.").id
+        before = own.ends()
+        asks = own.act("erase", [id])
+        assert asks.status_code == 200 and own.ends() == before
+        assert "cannot be undone" in shown(asks) and "The brass bell of the pilot boat" in shown(asks)
+        gone = own.act("erase", [id], meant="yes")
+        assert "Erased" in shown(gone) and 'value="undo"' not in gone.text
+        assert own.get("/memory", id=id).status_code == 404
+        assert own.act("erase", [NOWHERE]).status_code == 404 and own.act("erase", []).status_code == 400
+
+
+def test_who_goes_back_stays_on_the_page(own: Page) -> None:
+    with own.client() as client:
         id = client.recent(1).results[0].id
-    assert f"memtape erase {id}" in page.get("/memory", id=id).text
     hosts = ("//evil.example/", "/\\evil.example", "https://evil.example", "/\n/evil.example")
-    for back in (*hosts, "javascript:alert(1)"):
-        answer = page.act("pin", [id], meant=False, back=back)
-        assert answer.status_code == 200
-        assert all(href.startswith(("./", "#")) for href in hrefs(answer))
+    for back in (*hosts, "javascript:alert(1)", ".//evil.example"):
+        form = {"do": "pin", "id": id, "scope": SCOPE, "back": back}
+        answer = own.http.post("/act", data=form, headers={"origin": own.origin})
+        assert answer.status_code == 303 and answer.headers["location"].startswith("./")
+        assert str(answer.url.join(answer.headers["location"])).startswith(own.origin)
+
+
+def test_the_list_is_narrowed_sorted_paged_and_given_as_json(page: Page) -> None:
+    with page.client() as client:
+        whole = client.recent(1_000)
+        for asked in (
+            {"kind": "turn"}, {"standing": "forgotten"}, {"standing": "archived"}, {"standing": "pinned"},
+            {"author": "Ada"}, {"sort": "uses"}, {"sort": "oldest", "limit": "5", "after": "5"},
+        ):  # fmt: skip
+            named = {
+                f"{name}s" if name in ("kind", "standing", "author") else name: it
+                for name, it in asked.items()
+            }
+            named = {name: int(it) if it.isdecimal() else it for name, it in named.items()}
+            found = client.recent(**({"limit": 50} | named))
+            answer = page.get("/", **asked)
+            assert re.findall(r'<tr data-id="([^"]*)"', answer.text) == [it.id for it in found.results], asked
+            assert f"{found.count:,} memor" in shown(answer)
+            told = page.get("/", format="json", **asked).json()
+            assert (told["count"], [it["id"] for it in told["results"]]) == (
+                found.count, [it.id for it in found.results]
+            )  # fmt: skip
+        assert page.get("/", limit="10").text.count("<tr data-id") == min(10, whole.count)
+    assert page.get("/home", format="json").status_code == 404
+
+
+def test_what_is_new_is_told_to_an_open_page(own: Page) -> None:
+    first = own.get("/live", scope=SCOPE, since="0").json()
+    assert own.get("/live", scope=SCOPE, since=str(first["end"])).json() == first | {"texts": 0}
+    with own.client() as client, own.client(EMPTY) as other:
+        other.capture("The other project says something.")
+        assert own.get("/live", scope=SCOPE, since=str(first["end"])).json()["texts"] == 0
+        client.capture("A new buoy lies off the mole.")
+        after = own.get("/live", scope=SCOPE, since=str(first["end"])).json()
+        assert after["texts"] == 1 and after["end"] > first["end"]
+
+
+WORDS = ("floor", "lane", "dead letter", "partition", "lacks", "has waited")
+
+
+@pytest.mark.parametrize("path", [path for path in LISTED if path != "/system"])
+def test_views_for_people_use_no_word_of_the_machine(page: Page, path: str) -> None:
+    for asked in ({}, {"q": "staging port"}, {"diff": "1", "at": "20d"}):
+        told = shown(page.get(path, **asked)).casefold()
+        assert [word for word in WORDS if re.search(rf"\b{word}s?\b", told)] == []
 
 
 def hrefs(answer: httpx.Response) -> list[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
 import time
@@ -12,28 +13,31 @@ import webbrowser
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
-from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import actions, do_action, meant
-from memtape.tools.page.asked import PageMemory, asked_of
+from memtape.tools.page.acting import Deed, Done, action_of, do_all, erasable, erase, named_ids
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, View
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.past import Past, PastView
+from memtape.tools.page.views import live_of
 
+MOST_BARS = 32
+"""So many deeds can be undone by their bars; later by the buttons of the memory."""
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
 
@@ -50,8 +54,10 @@ class Serving:
         self._held = PageMemory(home, scope)
         self._drawing = Drawing(self._held)
         self._past = Past(self._held.home, scope)
+        self._bars: dict[str, Done] = {}
         routes = [
             *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
+            Route("/live", self._live, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
@@ -69,6 +75,7 @@ class Serving:
             opening = self._guard.make_opening().as_uri()
             # Some browsers keep who opens them waiting until they are closed.
             threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
+        threading.Thread(target=self._held.keep_states, name="memtape-states", daemon=True).start()
         try:
             with suppress(KeyboardInterrupt):
                 self._server.run([self._listening])
@@ -85,10 +92,13 @@ class Serving:
         began, pairs = time.perf_counter(), request.query_params.multi_items()
         asked = asked_of(view.path, pairs, self._held.scope)
         headers: dict[str, str] = {}
+        if asked.text("format") == "json" and not asked.at:
+            return Response(self._drawing.document(view, pairs), media_type="application/json")
+        done = self._bars.get(asked.text("done"))
         if (view.is_past and asked.at) or asked.is_on("diff"):  # The log is folded.
             found = self._past.view((view.path, pairs))
         else:
-            found = self._drawing.view(view, pairs)
+            found = self._drawing.view(view, pairs, done)
         if isinstance(found, PastView):
             shown = {"asked": asked, "view": view, "progress": found}
             found, headers = self._drawing.written("making.html", shown), AGAIN
@@ -96,8 +106,14 @@ class Serving:
         operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
         return HTMLResponse(found, headers=headers | {"server-timing": f"view;dur={took_ms:.1f}"})
 
+    def _live(self, request: Request) -> Response:
+        """Return where the log and the views of a scope are, for pages that show new texts by themselves."""
+        asked = asked_of("/live", request.query_params.multi_items(), self._held.scope)
+        since = asked.number("since", 0, 0, 999_999_999)
+        return JSONResponse(self._held.do(asked.scope, lambda client: live_of(client, since)))
+
     async def _act(self, request: Request) -> Response:
-        """Ask whether an action is meant, or do it."""
+        """Do a deed, or undo the deed of a bar, and lead back to the view; ask first before an erasure."""
         try:
             form = await request.form(max_files=0, max_fields=1_000)
         except ClientDisconnect:  # The browser went before it had sent all.
@@ -106,22 +122,52 @@ class Serving:
         return await run_in_threadpool(self._acted, pairs)
 
     def _acted(self, pairs: list[tuple[str, str]]) -> Response:
-        asked = asked_of("/act", pairs, self._held.scope)
-        is_meant, back = asked.is_on("meant"), asked.text("back")
+        began, asked = time.perf_counter(), asked_of("/act", pairs, self._held.scope)
+        if asked.text("do") == "erase":
+            return self._erased(asked)
+        if asked.text("do") == "undo":
+            bar = self._bars.get(asked.text("done"))
+            if bar is None or not bar.undo:
+                told = "This was undone before, or the page was started again meanwhile."
+                raise MemtapeError(told, "Open the memory: its buttons lead back too.")
+            del self._bars[asked.text("done")]
+            done = do_all(self._held, bar.undo)
+        else:
+            done = do_all(self._held, [self._deed(asked)])
+        answer = self._back(asked, done)
+        took_ms = (time.perf_counter() - began) * 1_000
+        answer.headers["server-timing"] = f"view;dur={took_ms:.1f}"
+        return answer
 
-        def act(client: Client) -> dict[str, Any]:
-            if (action := actions().get(asked.text("do"))) is None:
-                told = f"There is no action {asked.text('do')[:40]!r}."
-                raise MemtapeError(told, f"There are {', '.join(actions())}.")
-            about = meant(client, action, asked)
-            lines = do_action(client, action, about.ids, asked) if is_meant else []
-            return {"action": action, "about": about, "lines": lines}
+    def _deed(self, asked: PageQuery) -> Deed:
+        """Return the deed that a form names. Raises `MemtapeError`."""
+        action = action_of(asked.text("do"))
+        if action.about is None:
+            tags = [tag for tag in asked.text("tags").replace(",", " ").split() if tag]
+            return Deed(action.name, asked.scope, (), asked.given | {"tag": tags})
+        ids = self._held.do(asked.scope, lambda client: named_ids(client, action, asked))
+        return Deed(action.name, asked.scope, ids, asked.given)
 
-        shown = self._held.do(asked.scope, act)
-        # An address to go back to is relative to the folder of the page, and none of another host.
-        is_own = back.startswith("./") and back.isprintable()
-        shown |= {"asked": asked, "view": None, "back": back if is_own else "./"}
-        return HTMLResponse(self._drawing.written("acted.html" if is_meant else "confirm.html", shown))
+    def _erased(self, asked: PageQuery) -> Response:
+        """Say what an erasure would take; once that is meant, erase, and say what was proven."""
+        ids = asked.many("id")
+        if not ids:
+            raise MemtapeError("Nothing is chosen.", "Press the button beside the memory that is to go.")
+        made = self._held.do(asked.scope, lambda client: erasable(client, ids))
+        if asked.is_on("meant"):
+            return self._back(asked, self._held.do(asked.scope, lambda client: erase(client, made)))
+        shown = {"asked": asked, "view": None, "back": _own(asked.text("back")), "made": made, "ids": ids}
+        return HTMLResponse(self._drawing.written("confirm.html", shown))
+
+    def _back(self, asked: PageQuery, done: Done) -> Response:
+        """Return the way back to the view that a form came from, with a bar of what was done."""
+        key = secrets.token_urlsafe(9)
+        self._bars[key] = done
+        while len(self._bars) > MOST_BARS:
+            self._bars.pop(next(iter(self._bars)))
+        path, _, query = _own(asked.text("back")).partition("?")
+        rest = [pair for pair in parse_qsl(query) if pair[0] != "done"]
+        return RedirectResponse(f"{path}?{urlencode([*rest, ('done', key)])}", 303)
 
     def _refused(self, request: Request, error: Exception) -> Response:
         """Count an error of Memtape, and return a page with the error and the next step."""
@@ -148,3 +194,8 @@ class Serving:
         self._count("broken", type(error).__name__)
         told = "The page could not be made. `memtape page --log-format text` says more.\n"
         return PlainTextResponse(told, 500)
+
+
+def _own(back: str) -> str:
+    """Return an address to go back to, relative to the folder of the page; the first view for any other."""
+    return back.partition("#")[0] if back.startswith("./") and back.isprintable() else "./"

@@ -15,6 +15,7 @@ from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.client import Client
+from memtape.tools.keep.states import KeptStates
 from memtape.tools.verb import Verb, VerbField
 
 MOST_CHARS = 4_096
@@ -82,7 +83,7 @@ class PageQuery(NamedTuple):
         """
         kept: dict[str, object] = {"scope": self.scope, "at": self.at}
         if not path:
-            kept = self.given | {"scope": self.scope}
+            kept = {name: its for name, its in self.given.items() if name != "done"} | {"scope": self.scope}
         kept |= changed
         told = {name: value for name, value in kept.items() if value not in ("", [""], None, False)}
         return f".{path or self.path}?{urlencode(told, doseq=True)}"
@@ -111,12 +112,24 @@ class PageMemory:
         self.scope = scope
         self._lock = threading.RLock()
         self._clients: dict[str, Client] = {}
+        self._decider: Client | None = None
+        self._states: KeptStates | None = None
+
+    def keep_states(self) -> None:
+        """Read the state on which decisions in the first scope rest, and keep it from now on."""
+        with suppress(MemtapeError), self._lock:
+            self._decider = self._opened(self.scope)
+            self._states = KeptStates(self._decider.home, self._decider.log)
+        if (states := self._states) is not None:  # Meanwhile the views answer.
+            with suppress(MemtapeError):
+                states.scope_now(self.scope)
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
         with self._lock:
             client = self._clients.pop(scope, None) or self._opened(scope)
             self._clients[scope] = client  # The last used stands last.
+            client.states = self._states
             try:
                 return action(client)
             except LogGone:
@@ -134,15 +147,29 @@ class PageMemory:
         client.door = "page"
         return client
 
-    def scopes(self) -> list[str]:
-        """Return the scopes of the home, that of the page first; it and `global` if none can be read."""
-        known = [self.scope, GLOBAL]
+    def scopes(self) -> dict[str, int]:
+        """Return the number of memories of each scope of the home, that of the page first.
+
+        Without readable views these are the scope of the page and `global`.
+        """
+        known = {self.scope: 0, GLOBAL: 0}
         with suppress(MemtapeError):
-            known += self.do(self.scope, lambda client: [*client.status().scopes])
-        return list(dict.fromkeys(known))
+            known |= self.do(self.scope, _memories_of_scopes)
+        return known
 
     def close(self) -> None:
         """Close every client."""
         with self._lock:
             while self._clients:
                 self._clients.popitem()[1].close()
+            if self._decider is not None:
+                self._decider.close()
+            self._decider = self._states = None
+
+
+def _memories_of_scopes(client: Client) -> dict[str, int]:
+    """Return the number of memories of each scope in the views, by the counts beside their watermarks."""
+    views = client.reader.retriever
+    shards = [views.shard(number) for number in range(client.log.partitions)]
+    held = {name: its for shard in shards if shard.exists() for name, its in shard.held().items()}
+    return {name: held[name].memories for name in sorted(held)}

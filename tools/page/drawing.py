@@ -6,7 +6,7 @@ The templates escape every text and have no other way to write one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,17 +17,33 @@ from starlette.responses import HTMLResponse
 from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.ids import short_id
+from memtape.schemas.lanes import Lane
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
+from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.acting import actions
+from memtape.tools.page.acting import Done, actions
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
-from memtape.tools.page.views import memory, now, recalls, search, start, timeline, tree, waiting
+from memtape.tools.page.views import (
+    home,
+    live_of,
+    memories,
+    memory,
+    recalls,
+    search,
+    start,
+    system,
+    timeline,
+    tree,
+    waiting,
+)
 from memtape.tools.query.telling import size_told
+from memtape.tools.verb import encoded
 
 HERE = Path(__file__).parent
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (60 * US_PER_S, "minute"))
+_WORD = re.compile(r"\w+")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -46,13 +62,15 @@ class View(NamedTuple):
 
 
 VIEWS: tuple[View, ...] = (
-    View("/", "Now", "n", now),
-    View("/search", "Search", "/", search),
+    View("/", "Memories", "m", memories),
+    View("/home", "Home", "h", home),
+    View("/search", "Search", "", search),
     View("/start", "Next start", "s", start),
     View("/recalls", "Recalls", "r", recalls, is_past=False),
     View("/timeline", "Timeline", "t", timeline),
     View("/tree", "Tree", "e", tree),
     View("/yours", "Yours", "y", waiting, is_past=False),
+    View("/system", "System", "x", system),
     View("/memory", "Memory", "", memory, is_listed=False),
 )
 """One more view is one more row, a function of `views` and a template under its function's name."""
@@ -74,6 +92,23 @@ def when(at: int | None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, told)
 
 
+def marked(text: str, terms: Collection[str]) -> Markup:
+    """Return a text in which the words of some terms are marked."""
+    reading, wanted = read(text), frozenset(terms)
+    words = {
+        word.casefold()
+        for language in dict.fromkeys((reading.language, *reading.languages))
+        for word, term in reading.worded_terms(language)
+        if term in wanted
+    }
+    told, at = Markup(), 0
+    for found in _WORD.finditer(text) if words else ():
+        if found[0].casefold() in words:
+            told += visible(text[at : found.start()]) + Markup("<mark>{}</mark>").format(found[0])
+            at = found.end()
+    return told + visible(text[at:])
+
+
 def linked(text: str, asked: PageQuery) -> Markup:
     """Return a text with a link on each id."""
     told, at = Markup(), 0
@@ -92,6 +127,12 @@ def coded(text: str) -> Markup:
     return Markup("").join(told)
 
 
+BY_LANE: dict[Lane, str] = {
+    "sparse": "its words", "dense": "its meaning", "hot": "its use", "fresh": "its youth",
+    "edges": "what it was used with",
+}  # fmt: skip
+"""The lanes of a search in words for people."""
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "iso": format_time,
@@ -101,6 +142,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "visible": visible,
     "line": one_line,
     "coded": coded,
+    "marked": marked,
     "linked": linked,
     "short": short_id,
 }
@@ -121,17 +163,30 @@ class Drawing:
         )
         self._templates.filters |= FILTERS
         self._templates.globals |= {"views": VIEWS, "actions": actions}
-        self._templates.globals |= {"version": __version__, "scopes": held.scopes}
+        self._templates.globals |= {"version": __version__, "by_lane": BY_LANE, "scopes": held.scopes}
 
-    def view(self, view: View, pairs: list[tuple[str, str]]) -> str:
-        """Return the view of an address as HTML. Raises `MemtapeError`."""
+    def view(self, view: View, pairs: list[tuple[str, str]], done: Done | None = None) -> str:
+        """Return the view of an address as HTML, with a bar of what was `done`. Raises `MemtapeError`."""
+        asked = asked_of(view.path, pairs, self.held.scope)
+        found = self.held.do(asked.scope, lambda client: self._shown(view, client, asked))
+        return self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view, "done": done} | found)
+
+    @staticmethod
+    def _shown(view: View, client: Client, asked: PageQuery) -> dict[str, Any]:
+        since = {} if asked.at else {"live": live_of(client)}
+        return view.of(client, asked) | since
+
+    def document(self, view: View, pairs: list[tuple[str, str]]) -> bytes:
+        """Return the answer of a view's verb as JSON. Raises `NotFound` for a view without one."""
         asked = asked_of(view.path, pairs, self.held.scope)
         found = self.held.do(asked.scope, lambda client: view.of(client, asked))
-        return self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found)
+        if "document" not in found:
+            raise NotFound(f"{view.name} has no JSON.", "The list of memories and a search have.")
+        return encoded(found["document"], indent=True)
 
     def written(self, template: str, shown: dict[str, Any]) -> str:
         """Render a template with variables."""
-        return self._templates.get_template(template).render(shown)
+        return self._templates.get_template(template).render({"live": None, "done": None} | shown)
 
     def told(self, path: str, error: MemtapeError) -> HTMLResponse:
         """Return the answer about an error and the next step."""

@@ -5,55 +5,91 @@ How a view becomes HTML is in `drawing`.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, get_args
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Kind
 from memtape.schemas.ids import root_id
+from memtape.schemas.log import backwards
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import format_time, parse_time
+from memtape.schemas.times import DAY_US, HOUR_US, format_time, parse_time
 from memtape.schemas.visible import visible_json
 from memtape.state.tree.walking import drawn
 from memtape.state.views.context import Section
+from memtape.state.views.diff import Changed
+from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.agents.hosts import CONTEXT_TOKENS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
+from memtape.tools.query.as_of import Diff, time_asked
 from memtape.tools.query.context import HEADINGS
-from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of
+from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of, times_of
+from memtape.tools.query.results import Result
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import tokenizer, told_trace
 from memtape.tools.table import VERBS
-from memtape.tools.verb import encoded, fields_of
+from memtape.tools.verb import document, encoded, fields_of
 
-LATEST = 8
+AT_ONCE, MOST_AT_ONCE = 50, 200
+"""The memories on a page of the list."""
+LISTING = ("kinds", "tags", "authors", "standings", "since", "until", "sort", "after")
 
 
-def now(client: Client, asked: PageQuery) -> dict[str, Any]:
-    """Return the state of the home and of one scope."""
-    status = client.status(as_of=asked.at or None)
-    held = sum(at.end > 0 for at in status.positions.values())
+def memories(client: Client, asked: PageQuery) -> dict[str, Any]:
+    """Return a page of the list of memories, as `memtape search` without words gives it."""
+    verb, limit = VERBS["search -"], asked.number("limit", AT_ONCE, 1, MOST_AT_ONCE)
+    fields = {field.name: field for field in fields_of(verb.asks)}
+    narrowed = [fields[name] for name in LISTING if name not in ("sort", "after")]
+    found = verb.answer(
+        client, asked.ask(verb, [fields[name] for name in LISTING], limit=limit, as_of=asked.at or None)
+    )
     return {
-        "status": status,
-        "steps": next_steps(status),
-        "empty": len(status.positions) - held,
-        "here": status.scopes.get(asked.scope),
-        "life": status.lives.get(asked.scope),
+        "document": document(verb, found),
+        "found": found,
+        "fields": fields,
+        "limit": limit,
+        "is_narrowed": any(asked.text(field.one) for field in narrowed),
+        "kinds": get_args(Kind),
+        "is_first": not found.after and asked.text("sort", "latest") == "latest",
+    }
+
+
+LATEST, STALE, TOLD_LINES, SHORT_TOKENS = 8, 5, 6, 400
+"""What Home shows: the latest texts, old ones to check, and the lines and tokens of the next start."""
+
+
+def home(client: Client, asked: PageQuery) -> dict[str, Any]:
+    """Return what the next start is told, what waits for a person, and what was learned last."""
+    at = asked.at or None
+    context = client.context(SHORT_TOKENS, as_of=at)
+    return {
+        "told": context.items[:TOLD_LINES],
+        "more": max(0, len(context.items) - TOLD_LINES),
         "conflicts": client.conflicts().pending,
         "proposals": sum(answer == "waits" for _, answer in client.proposals()),
-        "stale": client.stale(LATEST),
-        "recent": client.recent(LATEST).results,
+        "stale": client.stale(STALE),
+        "list": client.recent(LATEST, as_of=at),
+        "life": client.read(lambda views, scope: views.life(scope)),
     }
+
+
+def system(client: Client, asked: PageQuery) -> dict[str, Any]:
+    """Return the operating figures of the home: the state of its views, its embedder, and its disk."""
+    status = client.status(as_of=asked.at or None)
+    held = sum(at.end > 0 for at in status.positions.values())
+    return {"status": status, "steps": next_steps(status), "empty": len(status.positions) - held}
 
 
 BELOW = 5
 """So many results are told that were not good enough for the answer."""
-
-
-NARROWED = ("kinds", "origins", "tiers", "without", "archived", "deep")
+NARROWED = ("kinds", "origins", "archived", "deep")
 
 
 def search(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -68,7 +104,8 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     known = {"query": query, "limit": limit + BELOW, "tags": asked.many("tag"), "as_of": asked.at or None}
     answer = verb.answer(client, asked.ask(verb, fields, **known, quiet=True, explain=True))
     results, below = answer.results[:limit], answer.results[limit:]
-    return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
+    shown |= {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
+    return shown | {"document": document(verb, answer)}
 
 
 LEAST_TOKENS, MOST_TOKENS = 100, 8_000
@@ -144,23 +181,79 @@ AROUND = 30
 MARKS = 12
 
 
+MOST_DAYS = 62
+"""The most bars of the axis; beyond these, a bar is a month."""
+HOURS = 24
+
+
 def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
-    """Return the texts around a time, the counts then, and the changes until now or another time."""
+    """Return the counts by day, the texts of a day or around a time, and the changes until another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
-    at = min(now, parse_time(asked.at, now)) if asked.at else now
-    other, diff = asked.text("other"), None
+    times = client.read(times_of, asked.at or None)
+    at = now
+    if asked.at:  # A position has the time of the last text before it.
+        at = min(now, time_asked(asked.at, now) or (times[-1] if times else now))
+    other, diff, day = asked.text("other"), None, asked.text("day")
     if asked.is_on("diff"):
         until = parse_time(other, now) if other else now
         diff = client.diff(format_time(min(at, until)), format_time(max(at, until)))
+    limit = asked.number("limit", AROUND, 2, 200)
     return {
         "stops": [format_time(stop) for stop in stops],
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
         "marks": months_of(stops),
-        "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
+        "day": day,
+        "days": days_of(times),
+        "hours": hours_of(times, day) if day else (),
+        "around": said_on(client, day, limit) if day else client.timeline(format_time(at), limit),
         "then": client.read(lambda views, scope: views.held(scope), asked.at) if asked.at else None,
         "other": other,
+        "changes": () if diff is None else changes_by_kind(diff),
+        "turns": 0 if diff is None else diff.turns,
         "diff": diff,
     }
+
+
+def said_on(client: Client, day: str, limit: int) -> Sequence[Result]:
+    """Return the texts of a day, of any kind, in order. Raises `MemtapeError` for no day."""
+    start = parse_time(day, now_us())
+    since, until = format_time(start), format_time(start + (31 if len(day) == 7 else 1) * DAY_US)
+    return client.recent(limit, get_args(Kind), since=since, until=until, sort="oldest").results
+
+
+def days_of(times: Sequence[int]) -> list[tuple[str, int]]:
+    """Return each day from the first time on with its count; of more than `MOST_DAYS`, each month."""
+    if not times:
+        return []
+    first, last = times[0] // DAY_US, times[-1] // DAY_US
+    if last - first < MOST_DAYS:
+        days = [format_time(day * DAY_US)[:10] for day in range(first, last + 1)]
+        counts = Counter(at // DAY_US - first for at in times)
+        return [(day, counts[place]) for place, day in enumerate(days)]
+    return list(Counter(format_time(at)[:7] for at in times).items())[-MOST_DAYS:]
+
+
+def hours_of(times: Sequence[int], day: str) -> list[tuple[str, int]]:
+    """Return each hour of a day with its count; none of a month. Raises `MemtapeError` for no day."""
+    if len(day) == 7:
+        return []
+    start = parse_time(day, now_us())
+    own = times[bisect_left(times, start) : bisect_left(times, start + DAY_US)]
+    counts = Counter((at - start) // HOUR_US for at in own)
+    return [(f"{hour:02}:00", counts[hour]) for hour in range(HOURS)]
+
+
+CHANGED = {
+    "added": "added", "folded": "said again", "revised": "revised", "forgotten": "forgotten",
+    "restored": "restored",
+}  # fmt: skip
+"""The kinds of change in words."""
+
+
+def changes_by_kind(diff: Diff) -> list[tuple[str, list[Changed]]]:
+    """Return the changes by their kind in words, each with its memories, those without any left out."""
+    lists = ((told, getattr(diff, name)) for name, told in CHANGED.items())
+    return [(told, changed) for told, changed in lists if changed]
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
@@ -230,3 +323,20 @@ def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | Turn
     elif action == "unpin":
         rows = client.read(pinned_of)
     return [row for row in rows if words.casefold() in row.text.casefold()]
+
+
+def live_of(client: Client, since: int = sys.maxsize) -> dict[str, int]:
+    """Return where the log and the views of the scope are, and how many texts came from an offset on.
+
+    `end` is the offset behind the latest event that changes an answer. `made` is that of the views.
+    """
+    log, scope = client.log, client.scope
+    number = partition_of(scope, log.partitions)
+    last = next(iter(backwards(log, number, scope, PENDING_TYPES)), None)
+    end = 0 if last is None else last.offset + 1
+    texts = log.read(number, since, MOST_NEW, scope=scope, types=("captured",)) if since < end else []
+    return {"end": end, "made": client.reader.retriever.offset(number), "texts": len(texts)}
+
+
+MOST_NEW = 1_000
+"""So many new texts are counted."""

@@ -91,6 +91,14 @@ def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_u
     return _told(found, ordered[first : first + limit], retriever.now([view]))
 
 
+def times_of(retriever: Retriever, scope: str) -> list[int]:
+    """Return the times of all that a scope shows, in microseconds, in order."""
+    found = retriever.found(scope)[0]
+    places = np.array(found.places(), np.int64)
+    times: list[int] = np.sort(found.texts.column("at", places)).tolist()
+    return times
+
+
 def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
     """Return the sessions of a scope, the last active first."""
     check_limit(limit)

@@ -1,17 +1,104 @@
-// What the page does beyond forms and links: keys, sliders that answer at once, and ticking all. Every view
-// can be read without it.
+// What the page does beyond forms and links: keys, search while typing, deeds without a jump, and what is new.
+// Every view can be read and used without it.
 "use strict";
 
+const TYPED_MS = 180, LOOK_MS = 2000;
+document.documentElement.classList.add("quick");
+
+const typing = (at) => at.closest?.("input:not([type=range]):not([type=checkbox]), select, textarea");
+
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input:not([type=range]):not([type=checkbox]), select, textarea");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
   const field = document.querySelector(`[data-focus="${CSS.escape(event.key)}"]`);
   const link = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!field && !link) return;
   event.preventDefault();
-  if (field) field.focus();
+  if (field) { field.focus(); field.select(); }
   else link.click();
 });
+
+// A view is fetched and put in the place of the one that is shown; the header with the field stays.
+let asked = 0;
+const fetched = async (url, form) => {
+  const number = ++asked;
+  const answer = await fetch(url, form ? { method: "POST", body: new URLSearchParams(new FormData(form)) } : {});
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const isWhole = answer.ok && found.querySelector("main") && !found.querySelector("[data-making]");
+  return { found, url: answer.url, isLast: number === asked, isWhole };
+};
+const show = ({ found, url }, keeps) => {
+  document.querySelector("main").replaceWith(found.querySelector("main"));
+  document.querySelector("header nav").replaceWith(found.querySelector("header nav"));
+  document.title = found.title;
+  history[keeps ? "replaceState" : "pushState"](null, "", url);
+  shown = location.search;
+  equip(document.querySelector("main"));
+};
+let shown = location.search;
+addEventListener("popstate", () => location.search !== shown && location.reload());
+
+const find = document.getElementById("find");
+let wait = 0;
+find?.addEventListener("input", () => {
+  clearTimeout(wait);
+  wait = setTimeout(async () => {
+    if (!find.value.trim()) return;
+    const isThere = location.pathname.endsWith("/search");
+    const its = await fetched(`./search?${new URLSearchParams(new FormData(find.form))}`);
+    if (its.isLast && its.isWhole) show(its, isThere);
+  }, TYPED_MS);
+});
+
+// A deed is done where it stands: the view comes again with its bar, and nothing jumps.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.method !== "post" || form.querySelector("[name=do]")?.value === "erase") return;
+  event.preventDefault();
+  for (const button of form.querySelectorAll("button")) button.disabled = true;
+  const its = await fetched(form.action, form);
+  if (its.found.querySelector("main")) show(its, true);
+  else location.reload();
+});
+
+// New texts and changes come by themselves: what is open or being typed in is left alone, and told instead.
+const look = async () => {
+  const main = document.querySelector("main");
+  if (document.hidden || !main?.dataset.live) return;
+  const answer = await fetch(main.dataset.live);
+  if (!answer.ok || main !== document.querySelector("main")) return;
+  const live = await answer.json();
+  if (live.end <= Number(main.dataset.end) && live.made === Number(main.dataset.made)) return;
+  const late = main.querySelector("[data-late]");
+  if (!late) return;
+  const isOpen = main.contains(document.activeElement) && typing(document.activeElement);
+  if (!isOpen && !main.querySelector("[data-part] details[open]")) {
+    const its = await fetched(location.href);
+    if (its.isLast && its.isWhole && main === document.querySelector("main")) renew(main, its.found);
+  }
+  const missing = main.dataset.shown === "first" ? 0 : live.texts;
+  const isBehind = live.end > Number(main.dataset.end) || missing;
+  late.hidden = !(isBehind && live.texts);
+  if (!late.hidden) {
+    late.textContent = live.texts === 1 ? "1 new text is not in the list yet. " : `${live.texts} new texts are not in the list yet. `;
+    const link = document.createElement("a");
+    link.href = location.href;
+    link.textContent = "Show";
+    late.append(link);
+  }
+};
+const renew = (main, found) => {
+  const from = found.querySelector("main");
+  for (const part of main.querySelectorAll("[data-part]")) {
+    const other = from.querySelector(`[data-part="${part.dataset.part}"]`);
+    if (!other) return location.reload();
+    const known = new Set([...part.querySelectorAll("[data-id]")].map((it) => it.dataset.id));
+    for (const row of other.querySelectorAll("[data-id]")) if (!known.has(row.dataset.id)) row.classList.add("new");
+    part.replaceWith(other);
+  }
+  main.dataset.end = from.dataset.end;
+  main.dataset.made = from.dataset.made;
+};
+setInterval(() => look().catch(() => {}), LOOK_MS);
 
 // Who moves a slider by keys goes on where they were when the answer has come.
 const submit = (range) => {
@@ -22,30 +109,31 @@ const making = document.querySelector("[data-making]");
 const again = making ? null : document.getElementById(sessionStorage.getItem("focus"));
 if (!making) sessionStorage.removeItem("focus");
 
-for (const range of document.querySelectorAll("form[data-live] input[type=range]")) {
-  range.addEventListener("input", () => {
-    range.form.querySelector(`output[for="${range.id}"]`).textContent = range.value;
-  });
-  range.addEventListener("change", () => submit(range));
-}
-
-for (const form of document.querySelectorAll("form[data-stops]")) {
-  const stops = form.dataset.stops.split(",");
-  const range = form.querySelector("input[type=range]");
-  const time = form.querySelector("input[name=at]");
-  range.hidden = false;
-  range.addEventListener("input", () => {
-    form.querySelector("output").textContent = time.value = stops[range.value];
-  });
-  range.addEventListener("change", () => submit(range));
-}
-
+const equip = (within) => {
+  for (const select of within.querySelectorAll("select[data-submits]"))
+    select.addEventListener("change", () => select.form.requestSubmit());
+  for (const range of within.querySelectorAll("form[data-live] input[type=range]")) {
+    range.addEventListener("input", () => {
+      range.form.querySelector(`output[for="${range.id}"]`).textContent = range.value;
+    });
+    range.addEventListener("change", () => submit(range));
+  }
+  for (const form of within.querySelectorAll("form[data-stops]")) {
+    const stops = form.dataset.stops.split(",");
+    const range = form.querySelector("input[type=range]");
+    const time = form.querySelector("input[name=at]");
+    range.hidden = false;
+    range.addEventListener("input", () => {
+      form.querySelector("output").textContent = time.value = stops[range.value];
+    });
+    range.addEventListener("change", () => submit(range));
+  }
+  for (const button of within.querySelectorAll("button[data-all]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      for (const box of button.form.querySelectorAll("input[type=checkbox]")) box.checked = true;
+    });
+  }
+};
+equip(document);
 if (again) again.focus();
-
-for (const button of document.querySelectorAll("button[data-all]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    for (const box of button.form.querySelectorAll("input[type=checkbox]")) box.checked = true;
-  });
-}
-
