@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -358,3 +359,28 @@ def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: py
         tab.get_by_role("link", name="Search", exact=True).click()
         tab.wait_for_url("**/search?*")
         assert tab.locator("h1").inner_text().startswith("Search") and not path.exists()
+
+
+AXE = os.environ.get("MEMTAPE_TEST_AXE", "")
+"""The path of axe.min.js of the npm package axe-core, where it is installed."""
+
+
+@pytest.mark.skipif(not Path(AXE).is_file(), reason="MEMTAPE_TEST_AXE does not name axe.min.js of axe-core.")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_serious(
+    chromium: Any, page: Page, paths: list[str], scheme: str, width: int
+) -> None:
+    found: dict[str, list[str]] = {}
+    viewport = {"width": width, "height": 900}
+    # The policy of the page lets in no script of others, and so none of a test.
+    options: dict[str, Any] = {"color_scheme": scheme, "viewport": viewport, "bypass_csp": True}
+    with tab(chromium, page.address, **options) as its:
+        for path in paths:
+            its.go(path)
+            its.page.add_script_tag(path=AXE)
+            wrong = its.page.evaluate("async () => (await axe.run()).violations")
+            for one in wrong:
+                if one["impact"] in ("serious", "critical"):
+                    found[f"{path} {one['id']}"] = [node["html"][:160] for node in one["nodes"][:3]]
+    assert found == {}
