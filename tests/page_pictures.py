@@ -20,9 +20,9 @@ PAGES = (
     ("gauges/quay-3", "The gauge of quay 3", "It was moved to Ostend."),
     ("releases", "Releases", "A release is built on Tuesdays, and tagged by a person."),
 )
-SHOWN = {"now": "/", "search": "/search?q=staging+database+port&limit=3", "start": "/start",
-         "recalls": "/recalls?limit=6", "timeline": "/timeline?diff=1&at=12d",
-         "tree": "/tree", "yours": "/yours"}  # fmt: skip
+SHOWN = {"memories": "/", "home": "/home", "search": "/search?q=staging+database+port&limit=3",
+         "start": "/start", "recalls": "/recalls?limit=6", "timeline": "/timeline?diff=1&at=12d",
+         "tree": "/tree", "yours": "/yours", "system": "/system"}  # fmt: skip
 
 
 def main(folder: Path) -> None:
@@ -45,8 +45,14 @@ def main(folder: Path) -> None:
                         if name == "search":
                             its.page.locator("article details summary").first.click()
                         picture(its.page, folder / f"{name}-{scheme}.png")
-                    its.page.get_by_role("button", name="Forget", exact=True).click()
-                    picture(its.page, folder / f"confirm-{scheme}.png")
+                    its.page.get_by_role("button", name="Pin", exact=True).click()
+                    its.page.locator(".bar").wait_for()
+                    picture(its.page, folder / f"undo-{scheme}.png")
+                    its.page.get_by_role("button", name="Undo", exact=True).click()
+                    its.page.get_by_role("button", name="Pin", exact=True).wait_for()
+                    its.page.get_by_role("button", name="Erase…", exact=True).click()
+                    its.page.get_by_role("heading", name="Erase for good?").wait_for()
+                    picture(its.page, folder / f"erase-{scheme}.png")
 
 
 def picture(page: object, path: Path) -> None:

@@ -361,6 +361,32 @@ def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: py
         assert tab.locator("h1").inner_text().startswith("Search") and not path.exists()
 
 
+@pytest.mark.parametrize("count", soaked([0, 20, 20_000], 0, 20))
+def test_every_view_is_whole_at_any_size(chromium: Any, tmp_path: Path, count: int) -> None:
+    """With nothing, a few memories and many, wide and narrow, light and dark."""
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
+        texts = (f"Crate {number} stands in hall {number % 7}, row {number}." for number in range(count))
+        client.capture_many([Line(text=text, kind="fact", tags=("crates",)) for text in texts])
+        client.project()
+        held = client.recent(1).count
+    with served(tmp_path) as page:
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            options: dict[str, Any] = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
+            with tab(chromium, page.address, **options) as its:
+                for path in (view.path for view in VIEWS if view.is_listed):
+                    its.go(path)
+                    assert its.page.evaluate(LOOKS) == [], path
+                    wide = its.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+                    assert wide <= 0, (path, width, its.page.evaluate(WIDEST))
+                its.go("/")
+                told = its.page.locator(".count").inner_text()
+                assert f"{held:,} memor" in told and (held > 0) == (count > 0)
+                assert its.page.locator("tr[data-id]").count() == min(held, 50)
+                if not count:
+                    assert "memtape agents connect claude" in its.page.locator("main").inner_text()
+                assert its.heard == []
+
+
 AXE = os.environ.get("MEMTAPE_TEST_AXE", "")
 """The path of axe.min.js of the npm package axe-core, where it is installed."""
 

@@ -29,6 +29,7 @@ from memtape.tools.client import Client
 
 ROUNDS, AFTER_CAPTURES = 30, 10
 COLUMNS = ("first", "median", "p95", "after a capture", "until there")
+DEEDS = ("forget", "pin", "archive")
 PAST = ("timeline, with what changed", "search as of a time")
 SPREAD = 20
 """Past times are looked at in days, of which each is another view of the past."""
@@ -59,6 +60,21 @@ def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
             after = {name: _after_captures(client, http, its) for name, its in present.items()}
             for name, took in plain.items():
                 click.echo(f"{name:28} " + " ".join(f"{cell:>15}" for cell in _cells(took, after.get(name))))
+            for do, its in _deeds(http, [result.id for result in client.recent(rounds).results]):
+                click.echo(f"{do:28} {f'{median(its):.0f} ms':>31} {f'{p95(its):.0f} ms':>15}")
+
+
+def _deeds(http: httpx.Client, ids: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
+    """Yield for each deed what the server takes, in milliseconds, each time for another memory."""
+    origin = str(http.base_url.copy_with(path="/")).rstrip("/")
+    for place, do in enumerate(DEEDS):
+        took = []
+        for id in ids[place :: len(DEEDS)]:
+            form = {"do": do, "id": id, "scope": SCOPE, "back": "./"}
+            answer = http.post("act", data=form, headers={"origin": origin})
+            if answer.is_redirect:  # What is pinned is not archived.
+                took.append(float(answer.headers["server-timing"].partition("dur=")[2]))
+        yield do, took
 
 
 def _cells(took: list[Took], after: list[float] | None) -> list[str]:
@@ -99,13 +115,17 @@ def _asked(rounds: int, ids: list[str]) -> dict[str, list[str]]:
     step = DAYS * DAY_US // (SPREAD + 2)
     times = [format_time(now - (place % SPREAD + 1) * step) for place in range(rounds)]
     asked = questions(Random(1), rounds)
-    return {"now": ["/"] * rounds, "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
+    return {"memories": ["/"] * rounds, "memories, most used": ["/?sort=uses"] * rounds,
+            "memories, forgotten": ["/?standing=forgotten"] * rounds,
+            "home": ["/home"] * rounds,
+            "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
             "next start": [f"/start?budget={600 + 100 * (place % 5)}" for place in range(rounds)],
             "recalls": ["/recalls"] * rounds, "recalls, by words": ["/recalls?words=gauge"] * rounds,
             "a memory": [f"/memory?id={id}" for id in ids], "timeline": ["/timeline"] * rounds,
             "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
             "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
-            "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds}  # fmt: skip
+            "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds,
+            "system": ["/system"] * rounds}  # fmt: skip
 
 
 @contextmanager
