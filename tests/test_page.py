@@ -240,6 +240,9 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits" and not rule.is_doubted]
         bar = done(own, "decline", [rule.id])
         assert rule.text in shown(bar)
+        own.undo(bar)
+        assert {it.id: how for it, how in client.proposals()}[rule.id] == "waits"
+        done(own, "decline", [rule.id])
         assert rule.text not in shown(own.get("/start", scope=EMPTY))
         accepted = done(own, "accept", [rule.id])
         assert rule.text in shown(own.get("/start", scope=EMPTY))

@@ -117,7 +117,11 @@ def test_deeds_are_undone_by_clicks(chromium: Any, own: Page, with_script: bool,
         its.page.get_by_text("both hold.").wait_for()
         its.go("/yours")
         its.page.get_by_role("button", name="Decline").first.click()
-        its.page.get_by_role("button", name="Accept it after all").wait_for()
+        its.page.locator(".bar", has_text="Declined").wait_for()
+        waits = len(client.proposals())
+        click(its, "Undo")
+        its.page.locator(".bar button").wait_for(state="detached")
+        assert waits == len([how for _, how in client.proposals() if how != "declined"])
         assert its.heard == []
 
 

@@ -696,13 +696,14 @@ class Client(World):
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
         """
-    def decline(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+    def decline(self, ids: Sequence[str] = (), every: bool = False, undo: bool = False) -> list[Proposal]:
         """Decline the named rules for good, with --all every one that waits.
 
         Raises as `accept`.
 
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
+        undo: With --decline: let the declined rules wait again.
         """
     def proposals(self) -> list[tuple[Proposal, Answered]]:
         """List the rules that were proposed, each with its answer.
@@ -1330,13 +1331,16 @@ class AsyncClient:
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
         """
-    async def decline(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+    async def decline(
+        self, ids: Sequence[str] = (), every: bool = False, undo: bool = False
+    ) -> list[Proposal]:
         """Decline the named rules for good, with --all every one that waits.
 
         Raises as `accept`.
 
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
+        undo: With --decline: let the declined rules wait again.
         """
     async def proposals(self) -> list[tuple[Proposal, Answered]]:
         """List the rules that were proposed, each with its answer.

@@ -89,16 +89,12 @@ class Deed(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was done: a sentence, the texts that it was about, lines of its answers, and the deeds that undo.
-
-    `undo_label` is the word on the button.
-    """
+    """What was done: a sentence, the texts named, lines of the answers, and the deeds that undo it."""
 
     told: str
     about: tuple[str, ...]
     lines: tuple[str, ...]
     undo: tuple[Deed, ...]
-    undo_label: str = "Undo"
 
 
 def named_ids(client: Client, action: Action, asked: PageQuery) -> tuple[str, ...]:
@@ -153,12 +149,11 @@ def do_deed(client: Client, deed: Deed) -> Done:
         answers.append(verb.answer(client, its))
         lines += map(str, verb.lines(client, its, answers[-1]) if verb.lines else ())
     undo = UNDOING.get(deed.do, _reverse)(deed, answers, before)
-    label = {"decline": "Accept it after all"}.get(deed.do, "Undo")
     tell = TOLD.get(deed.do)
     told = f"{action.label}: done." if tell is None else tell(answers)
     if len(texts) > 1:
         told = f"{told} ({many(len(texts), 'text')})"
-    return Done(told, texts, tuple(lines), undo, label)
+    return Done(told, texts, tuple(lines), undo)
 
 
 def _before(client: Client, deed: Deed) -> Any:
@@ -196,11 +191,17 @@ def _unaccept(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
     return tuple(Deed("forget", rule.into, (rule.id,)) for rules in answers for rule in rules)
 
 
+def _undecline(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
+    is_undone = bool(deed.fields.get("undo"))
+    return () if is_undone else (Deed("decline", deed.scope, deed.ids, {"undo": ["1"]}),)
+
+
 UNDOING: dict[str, Callable[[Deed, list[Any], Any], tuple[Deed, ...]]] = {
     "capture": _uncapture,
     "update": _uncorrect,
     "settle": _unsettle,
     "accept": _unaccept,
+    "decline": _undecline,
 }
 """How the deeds are undone whose verbs name no verb that undoes them."""
 
@@ -233,7 +234,7 @@ TOLD: dict[str, Callable[[list[Any]], str]] = {
     "archive": lambda _: "Archived. A search leaves it out.",
     "unarchive": lambda _: "Back from the archive.",
     "accept": lambda _: "Accepted. The rule holds.",
-    "decline": lambda _: "Declined. The rule is not asked again.",
+    "decline": lambda _: "Declined.",
     "say_holds": lambda _: "The earlier text holds again.",
 }
 """What is said of a deed, from its answers."""

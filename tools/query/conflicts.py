@@ -119,6 +119,8 @@ def _conflict(found: ScopeTexts, row: ConflictRow) -> Conflict:
 
 
 Answered = Literal["waits", "accepted", "declined"]
+Answering = Callable[[Writer, Proposal, Answered], None]
+"""Answers a rule in its target scope; the last is the answer so far."""
 
 
 def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
@@ -193,3 +195,10 @@ def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
     if before == "waits":
         reason = "declined as pasted" if rule.is_doubted else "declined for all projects"
         writer.append("forgotten", Forgotten(ids=(rule.id,), reason=reason), rule.into)
+
+
+def reopen(writer: Writer, rule: Proposal, before: Answered) -> None:
+    """Let a declined rule wait again, where the writer may write. Raises `MemtapeError` for others."""
+    if before != "declined":
+        raise MemtapeError("This rule was not declined.", "`memtape settle --rules` lists the answers.")
+    writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)

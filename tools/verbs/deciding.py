@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.state.subjects.memories import Memory
     from memtape.state.views.proposals import Proposal
-    from memtape.tools.query.conflicts import Answered, ConflictList
+    from memtape.tools.query.conflicts import Answered, Answering, ConflictList
     from memtape.tools.query.found import Order
     from memtape.tools.world import World
 
@@ -424,29 +424,33 @@ def accept(
     Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
     `MemtapeError` for a writer who is no person.
     """
-    return _answer(world, ids, every, declined=False)
+    return _answer(world, ids, every, query.conflicts.accept)
 
 
 def decline(
     world: World,
     ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
     every: EveryRule = False,
+    undo: Annotated[bool, said("With --decline: let the declined rules wait again.")] = False,
 ) -> list[Proposal]:
     """Decline the named rules for good, with --all every one that waits.
 
     Raises as `accept`.
     """
-    return _answer(world, ids, every, declined=True)
+    if undo:
+        return _answer(world, ids, False, query.conflicts.reopen)
+    return _answer(world, ids, every, query.conflicts.decline)
 
 
-def _answer(world: World, ids: Sequence[str], every: bool, *, declined: bool) -> list[Proposal]:
+def _answer(world: World, ids: Sequence[str], every: bool, answer: Answering) -> list[Proposal]:
     if bool(ids) is every:
         raise InvalidUse("Give ids, or --all for every rule.")
     then = "The user can run `memtape settle --accept`; who is a person says --origin user."
     check_person(world.actor.origin, "answer a rule that waits", then)
     listed = proposals(world)
     # What may be pasted is accepted by its id alone.
-    waiting = [it for it in listed if it[1] == "waits" and (declined or not it[0].is_doubted)]
+    takes_pastes = answer is not query.conflicts.accept
+    waiting = [it for it in listed if it[1] == "waits" and (takes_pastes or not it[0].is_doubted)]
     named = [query.conflicts.meant(listed, id) for id in dict.fromkeys(ids)]
     answered = waiting if every else named
     for rule, before in answered:
@@ -459,7 +463,7 @@ def _answer(world: World, ids: Sequence[str], every: bool, *, declined: bool) ->
             session=world.session,
             profile=world.profile.name,
         )
-        (query.conflicts.decline if declined else query.conflicts.accept)(writer, rule, before)
+        answer(writer, rule, before)
     return [rule for rule, _ in answered]
 
 
@@ -517,6 +521,9 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[s
 def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
     for rule in done:
         text = one_line(rule.text, TEXT_CHARS)
+        if declined and asked.undo:
+            yield f'Waits again: "{text}".'
+            continue
         if declined:
             after_all = f"memtape settle {short_id(rule.id)} --accept"
             yield f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
@@ -613,7 +620,6 @@ VERBS = (
         lines=partial(_answered_rules, declined=True),
         listed="declined",
         effect="hides",
-        undo="settle --accept",
     ),
     Verb("settle --rules", proposals, lines=_rule_lines, listed="rules"),
     Verb("settle --orders", orders, lines=_order_lines, listed="orders"),
