@@ -40,7 +40,7 @@ class Embedder:
 
     @property
     def key(self) -> str:
-        """The key under which its vectors are recorded."""
+        """The key of the embedder's vectors on the log."""
         return f"{self.name}@{self.revision}/{self.dimensions}"
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:

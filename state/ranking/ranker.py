@@ -143,15 +143,9 @@ class Corpus:
         return None if self._meaning is None else self._meaning.vectors.cosines(places)
 
     def rank(
-        self,
-        query: str,
-        query_vector: Vectors | None = None,
-        *,
-        lanes: Collection[Lane] = LANES,
-        among: Among | None = None,
-        now: int | None = None,
-        session: str | None = None,
-    ) -> Ranking:
+        self, query: str, query_vector: Vectors | None = None, *, lanes: Collection[Lane] = LANES,
+        among: Among | None = None, now: int | None = None, session: str | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the results of the lanes for a query, best first, by kind and id among equals.
 
         Of a text and its further wordings only the best is returned, and lanes count all of them once.

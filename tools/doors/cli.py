@@ -148,7 +148,7 @@ def _coloured(text: str, **style: Any) -> str:
     return text if os.environ.get("NO_COLOR") else click.style(text, **style)
 
 
-class Context(click.Context):
+class CommandContext(click.Context):
     """The context of all commands."""
 
     formatter_class = HelpFormatter
@@ -157,7 +157,7 @@ class Context(click.Context):
 class Commands(click.Group):
     """A group of commands, each made when first asked for; usage errors are escaped like all printed text."""
 
-    context_class = Context
+    context_class = CommandContext
 
     def __init__(self, name: str, titles: Mapping[str, Sequence[str]], **options: Any) -> None:
         super().__init__(name.rpartition(" ")[2] or "memtape", context_settings=SETTINGS, **options)
@@ -236,7 +236,7 @@ def _made(words: str) -> click.Command:
         hidden=words == "overview",
         context_settings={"ignore_unknown_options": True} if verbs[0].is_tolerant else None,
     )
-    made.context_class = Context
+    made.context_class = CommandContext
     return made
 
 

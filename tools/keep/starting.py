@@ -124,9 +124,9 @@ def reports_of(process: subprocess.Popen[bytes], type: type[ReportT]) -> Iterato
 
 
 def reporter() -> Callable[[object], None]:
-    """Keep the stdout of this process for reports, and return the function that sends one.
+    """Keep the stdout of this process for reports; return the function that sends a report.
 
-    Signals are for the process that gives the orders, which tells all others.
+    The process ignores SIGINT and SIGTERM: the process that gives orders passes them on.
     """
     import msgspec
 

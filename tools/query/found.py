@@ -6,7 +6,7 @@ Nothing is searched or ranked here, and tables are read only through the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -385,14 +385,7 @@ def among_of(
     if valid_at is None and filters == NO_FILTERS and not phrases:
         return None
     if found.choice.summaries:
-        return lambda places: places[
-            [
-                isinstance(row, SummaryRow)
-                and summary_passes(row, filters)
-                and has_phrases(row.text, phrases)
-                for row in found.rows(places.tolist())
-            ]
-        ]
+        return partial(_summaries_among, found, filters, phrases)
     kinds = _passing(KINDS, filters.kinds, filters.not_kinds)
     origins = _passing(ORIGINS, filters.origins, filters.not_origins)
     sessions, not_sessions = (
@@ -400,20 +393,15 @@ def among_of(
         for named in (filters.sessions, filters.not_sessions)
     )
     by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
-    by_tag = bool(filters.tags or filters.not_tags)
-    names = {name for part in texts.parts for name in part.segment.speaker_names()} if filters.actors else ()
-    wanted = {name.casefold() for name in filters.actors}
-    by = [name for name in names if name.casefold() in wanted]
+    by_tag, by = bool(filters.tags or filters.not_tags), _speakers(texts, filters.actors)
     holding = [_rows_with(texts, word) for phrase in phrases for word in words(phrase)]
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
         turns, tagged = flags & TURN != 0, flags & TAGGED != 0
         keep = kinds[texts.column("kinds", places)]
-        if filters.since is not None:
-            keep &= at >= filters.since
-        if filters.until is not None:
-            keep &= at < filters.until
+        keep &= True if filters.since is None else at >= filters.since
+        keep &= True if filters.until is None else at < filters.until
         if filters.tags:
             keep &= tagged
         if filters.actors:
@@ -436,6 +424,25 @@ def among_of(
         return np.compress(keep, places)
 
     return among
+
+
+def _summaries_among(found: ScopeTexts, filters: Filters, phrases: Sequence[str], places: Ints) -> Ints:
+    """Return the places of summaries that pass."""
+    rows = found.rows(places.tolist())
+
+    def fits(row: object) -> bool:
+        if not isinstance(row, SummaryRow) or not summary_passes(row, filters):
+            return False
+        return has_phrases(row.text, phrases)
+
+    return places[[fits(row) for row in rows]]
+
+
+def _speakers(texts: Texts, names: Sequence[str]) -> list[str]:
+    """Return the speakers of texts with one of some names, in any case."""
+    wanted = {name.casefold() for name in names}
+    known = (name for part in texts.parts if wanted for name in part.segment.speaker_names())
+    return [name for name in dict.fromkeys(known) if name.casefold() in wanted]
 
 
 def _rows_with(texts: Texts, word: str) -> list[Ints]:
