@@ -109,7 +109,7 @@ def test_eight_threads_share_a_client_and_nothing_is_lost(tmp_path: Path) -> Non
 
         with ThreadPoolExecutor(8) as threads:
             kept = [id for ids in threads.map(work, range(8)) for id in ids]
-        assert len(kept) == 16 and {it.id for it in client.recent(100)} == set(kept)
+        assert len(kept) == 16 and {it.id for it in client.recent(limit=100).results} == set(kept)
         assert len(client.hidden()) == 8 and client.verify().ok
 
 

@@ -152,7 +152,7 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     order, rule = "Never mention thing7 again.", "Always run the tests."
     events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
     scope = state_of(events).scopes[SCOPE]
-    seqs = map(scope.memories.name_of, scope.leading.worthiest(scope))
+    seqs = (scope.memories.by_birth[birth].name for birth in scope.leading.worthiest(scope))
     names = [scope.captures.by_seq[seq].id for seq in seqs]
     rows = [row for name in names if (row := memory_row(scope, name))]
     known = [known_of(row) for row in rows]

@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-_QUOTED = re.compile(r'(?<!\S)["“„«](?=\S)([^"“”„«»\n]*\w[^"“”„«»\n]*)["”“»](?!\w)')
+_QUOTED = re.compile(r'(?<!\S)["“„«](?=\S)([^"“”„«»\n]+)["”“»](?!\w)')
 
 
 def phrases_in(question: str) -> tuple[str, ...]:
     """Return the phrases of a question, each once; a mark inside a word or behind a number begins none."""
-    return tuple(dict.fromkeys(found.strip() for found in _QUOTED.findall(question)))
+    found = (phrase.strip() for phrase in _QUOTED.findall(question) if any(map(str.isalnum, phrase)))
+    return tuple(dict.fromkeys(found))
 
 
 def has_phrases(text: str, phrases: Sequence[str]) -> bool:

@@ -34,6 +34,7 @@ from memtape.schemas.variables import (
     PROFILE_VARIABLE,
     SESSION_VARIABLE,
 )
+from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home, default_home
 from memtape.tools.keep import wire
 from memtape.tools.keep.starting import start_one
@@ -142,7 +143,7 @@ def start_server(
 def tell_of_server(pid: int) -> None:
     """Say on stderr that a server goes on when this process has ended."""
     ends = f"It ends 20 minutes after its last use; `kill {pid}` ends it now."
-    sys.stderr.write(f"The server of this home is process {pid}. {ends}\n")
+    sys.stderr.write(visible(f"The server of this home is process {pid}. {ends}") + "\n")
 
 
 class HostSession:
