@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,6 +141,7 @@ from memtape import AsyncClient, Client, Filters, MemtapeError, NotFound
 wanted: Filters = {"kinds": ["fact"], "since": datetime.now(timezone.utc), "tags": ("infra",)}
 with Client("home", scope="project:a", actor="Ada", origin="user") as memory:
     memory.capture("text", kind="turn", tags=["a"], origin="user", at="3d", session="s").id.upper()
+    memory.add([{"role": "user", "content": "text"}], session="s").taken.bit_length()
     memory.search("text", **wanted).results[0].text.upper()
     memory.search("text", kinds=["fact"], tags=["a"], since="3d", limit=3)
     try:
@@ -160,6 +162,7 @@ memory.search("text", kind="fact")
 memory.search("text", since=3.5)
 memory.search("text").results[0].nothing
 memory.forget()
+memory.add("text")
 Client(origin="robot")
 other: Filters = {"kind": ["fact"]}
 asyncio.run(AsyncClient().search(7))
@@ -174,10 +177,70 @@ def test_a_type_checker_takes_right_calls_and_refuses_each_wrong_one(tmp_path: P
     told = subprocess.run([sys.executable, *command], capture_output=True, text=True).stdout
     first = (SAMPLE + WRONG).split("\n").index("memory.capture(5)") + 1
     lines = [int(found[1]) for found in re.finditer(r"sample.py:(\d+): error", told)]
-    assert list(dict.fromkeys(lines)) == list(range(first, first + 9)), told
+    assert list(dict.fromkeys(lines)) == list(range(first, first + 10)), told
 
 
 def test_public_names_are_loaded_when_they_are_asked_for() -> None:
     assert all(getattr(memtape, name) is not None for name in memtape.__all__)
     assert set(memtape.Filters.__annotations__) == set(FILTERS)
     assert memtape.Filters(kinds=["fact"]) == {"kinds": ["fact"]}
+
+
+class SdkAnswer:
+    """A message as SDKs return it: an object with `model_dump`."""
+
+    def model_dump(self) -> dict[str, Any]:
+        return {"role": "assistant", "content": "It closes at nine.", "tool_calls": None, "refusal": None}
+
+
+OPENAI: list[Any] = [
+    {"role": "system", "content": "You are the harbour's assistant."},
+    {"role": "user", "content": "The gate alder is open."},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "21:00"},
+    SdkAnswer(),
+    {"role": "user", "content": [{"type": "text", "text": "Please"}, {"type": "text", "text": "close it."}]},
+    {"role": "user", "name": "Bob", "content": "The gate alder is open."},
+]
+ANTHROPIC: list[Any] = [
+    {"role": "user", "content": [{"type": "text", "text": "The gate birch is open."}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "…"}, {"type": "tool_use", "id": "t"}],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "21:00"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It closes at nine."}]},
+]
+
+
+@pytest.mark.parametrize("profile", ["prod", "dev_no_persist"])
+def test_a_conversation_is_added_once_as_turns_of_its_session(tmp_path: Path, profile: str) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user", profile=profile) as client:
+        for messages, session, taken, skipped in ((OPENAI, "s1", 4, 3), (ANTHROPIC, "s2", 2, 3)):
+            begun = client.add(messages[:2], session)
+            rest = client.add(messages, session)  # A growing conversation, and then a retry.
+            again = client.add(messages, session)
+            assert begun.taken + rest.taken == taken == again.known and again.taken == 0
+            assert again.skipped.total() == skipped and not again.problem_count
+        told = [(it.actor, it.origin, it.text) for it in client.recent(kinds=["turn"])]
+    assert told[::-1] == [
+        ("Ada", "user", "The gate alder is open."),
+        ("assistant", "agent", "It closes at nine."),
+        ("Ada", "user", "Please\n\nclose it."),
+        ("Bob", "user", "The gate alder is open."),
+        ("Ada", "user", "The gate birch is open."),
+        ("assistant", "agent", "It closes at nine."),
+    ]
+
+
+def test_a_conversation_needs_a_session_and_keeps_no_secret(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="bot") as client:
+        with pytest.raises(InvalidUse, match="has a session"):
+            client.add(OPENAI)
+        client.session = "s"
+        client.add([{"role": "user", "content": "The password of staging is Harbour-4417."}])
+        client.add([{"role": "assistant", "content": "Noted."}, {"role": "robot", "content": "beep"}])
+        found = client.search("password staging", sessions=["s"]).results
+        assert {it.actor: it.text for it in found}["bot"] == "Noted."
+        assert "[redacted:password:" in {it.actor: it.text for it in found}["user"]
+        assert b"Harbour-4417" not in b"".join(path.read_bytes() for path in tmp_path.glob("log.db*"))

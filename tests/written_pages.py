@@ -76,7 +76,7 @@ def _common(option: click.Option) -> bool:
 
 def client() -> str:
     """Return the client, then its methods in the groups of the commands, with their arguments."""
-    by_hand = (Client, Client.capture_many, Client.project, Client.erase, Client.close)
+    by_hand = (Client, Client.add, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
         own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}

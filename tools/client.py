@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from memtape.sinks.tables import TableFolder
+    from memtape.tools.importing.messages import Message
+    from memtape.tools.importing.records import ImportSummary
 
 
-BY_HAND = ("capture_many", "catch_up", "close", "erase", "project")
+BY_HAND = ("add", "capture_many", "catch_up", "close", "erase", "project")
 """The methods for programs that no verb has."""
 
 
@@ -83,6 +85,18 @@ class Client(World):
         self.is_confined = confined or options.get("scope") is not None
         self.wakes = wakes
 
+    def add(self, messages: Iterable[Message], session: str | None = None) -> ImportSummary:
+        """Capture a conversation in the form of OpenAI or Anthropic as turns; return the counts.
+
+        Messages are dictionaries, or those of the SDKs. Turns of users and assistants are taken; tool calls,
+        results, thoughts and system messages are counted as skipped. Messages that the session has are not
+        added again, so a growing conversation may be given whole each time. Raises `InvalidUse` without a
+        session.
+        """
+        from memtape.tools.importing.messages import add_messages
+
+        return add_messages(self, messages, session)
+
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         check_kept(self.home, "A projection")
@@ -123,6 +137,10 @@ class AsyncClient:
         from asyncio import get_running_loop
 
         return await get_running_loop().run_in_executor(self._thread, action)
+
+    async def add(self, messages: Iterable[Message], session: str | None = None) -> ImportSummary:
+        """Capture a conversation, as `Client.add` does."""
+        return await self._do(lambda: self._opened().add(messages, session))
 
     async def capture_many(self, lines: Iterable[Line]) -> Receipts:
         """Append many texts, as `Client.capture_many` does."""

@@ -33,6 +33,8 @@ from memtape.tools.capture.writing import (
     Receipts,
     WriterOptions,
 )
+from memtape.tools.importing.messages import Message
+from memtape.tools.importing.records import ImportSummary
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState, Refolded
@@ -108,6 +110,14 @@ class Client(World):
         wakes: bool = True,
         **options: Unpack[WriterOptions],
     ) -> None: ...
+    def add(self, messages: Iterable[Message], session: str | None = None) -> ImportSummary:
+        """Capture a conversation in the form of OpenAI or Anthropic as turns; return the counts.
+
+        Messages are dictionaries, or those of the SDKs. Turns of users and assistants are taken; tool calls,
+        results, thoughts and system messages are counted as skipped. Messages that the session has are not
+        added again, so a growing conversation may be given whole each time. Raises `InvalidUse` without a
+        session.
+        """
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
     def close(self) -> None:
@@ -739,6 +749,8 @@ class AsyncClient:
         wakes: bool = True,
         **options: Unpack[WriterOptions],
     ) -> None: ...
+    async def add(self, messages: Iterable[Message], session: str | None = None) -> ImportSummary:
+        """Capture a conversation, as `Client.add` does."""
     async def capture_many(self, lines: Iterable[Line]) -> Receipts:
         """Append many texts, as `Client.capture_many` does."""
     async def project(self, on_progress: Callable[[int], None] | None = None) -> int:

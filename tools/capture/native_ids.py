@@ -15,6 +15,7 @@ its native id nor what `heard` says of it stands on the log, and a hook looks in
 | OpenCode, a prompt or an answer | `opencode_message(id)`: that of the message |
 | Copilot and Qwen Code, whose transcripts are not read | `heard(session, role, text)` |
 | ChatGPT, Claude.ai, and other rows of Claude Code | the row's own `id` or `uuid`, which a fork keeps |
+| a message that a program adds | `in_conversation`: its session, role and words, and how often so far |
 | any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
 What a session says again is told apart by the row that said it before, if that stands in what a
@@ -46,6 +47,7 @@ QWEN = "qwen"
 CHATGPT = "chatgpt"
 CLAUDE_AI = "claude.ai"
 MEM0 = "mem0"
+MESSAGES = "messages"
 CLAUDE_MEMORY = "claude-code-memory"
 MARKDOWN = "markdown"
 DOCUMENTS = "documents"
@@ -103,6 +105,11 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
 def in_session(session: str, id: str) -> str:
     """Return the native id of a row of Gemini by its own id."""
     return f"{session}:{id}"
+
+
+def in_conversation(session: str, role: Role, text: str, times: int) -> str:
+    """Return the native id of a message by session, role and text; `times` counts equal ones up to it."""
+    return f"{session}:{role}:{digest(text)}:{times}"
 
 
 def opencode_message(id: str) -> str:

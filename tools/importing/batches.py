@@ -96,7 +96,7 @@ class Batch:
             else:
                 by_scope.setdefault(waiting.scope, []).append(waiting)
         new, stands = list[tuple[Waiting, list[Event]]](), dict[str, dict[str, str]]()
-        with nullcontext() if dry_run else self._lock:
+        with nullcontext() if dry_run or self._writer.home.is_nowhere else self._lock:
             for scope, group in by_scope.items():
                 new += self._new_events(scope, group, stands.setdefault(scope, {}))
             events = [event for _, made in new for event in made]
