@@ -23,7 +23,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients test-cookbook lint types wheel bench bench-scale one-day crash soak soak-short mutants \
 	schemas docs site screenshots bench-page lock clean
 
 help: ## List the targets.
@@ -72,6 +72,15 @@ test-fast: venv ## Run the fast tests only, on every core.
 
 test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
+
+test-cookbook: venv ## Run the recipes of docs/python.md with the frameworks, in an environment of their own (210 MB).
+	@$(PYTHON) -m venv .venv-cookbook
+	@.venv-cookbook/bin/python -c 'import pathlib, sysconfig; \
+		own = pathlib.Path(sysconfig.get_path("purelib")); of_venv = pathlib.Path(".venv").resolve() / own.relative_to(own.parents[2]); \
+		(own / "venv.pth").write_text(f"import site; site.addsitedir({str(of_venv)!r})\n")'
+	@.venv-cookbook/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		-r tests/data/cookbook.txt
+	.venv-cookbook/bin/python -m pytest tests/test_cookbook.py $(PYTEST_FLAGS)
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .
