@@ -235,6 +235,12 @@ class Texts:
             names |= dict.fromkeys(own[place] for place in places.tolist())
         return sorted(names, key=lambda name: (-len(name), name))
 
+    def speakers_called(self, names: Sequence[str]) -> list[str]:
+        """Return the speakers with these names in any letter case, each once."""
+        wanted = {name.casefold() for name in names}
+        own = (name for part in self.parts if wanted for name in part.segment.speaker_names())
+        return list(dict.fromkeys(name for name in own if name.casefold() in wanted))
+
     def spoken_by(self, name: str, rows: Ints) -> Flags:
         """Return a mask of the texts by one speaker, among texts in ascending order."""
         by: Flags = np.zeros(len(rows), np.bool_)

@@ -6,7 +6,7 @@ Nothing is searched or ranked here, and tables are read only through the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -376,16 +376,38 @@ def _entry_of_event(event: Event) -> IndexEntry:
 def among_of(
     found: ScopeTexts, filters: Filters, valid_at: int | None = None, phrases: Sequence[str] = ()
 ) -> Among | None:
-    """Return a filter of places, None where all pass; columns of the index answer where they can.
+    """Return a filter of places, None where all pass.
 
     At `valid_at` (microseconds) pass the facts that were valid then, and the turns said by then. With
     `phrases` pass texts that hold each of them.
     """
+    among = _filtered(found, filters, valid_at)
+    if not phrases:
+        return among
+    holding = [_rows_with(found.texts, word) for phrase in phrases for word in words(phrase)]
+
+    def phrased(places: Ints) -> Ints:
+        for rows in filter(None, holding):
+            places = np.compress(is_one_of(places, np.concatenate(rows)), places)
+        places = places if among is None else among(places)
+        found.fetch(places.tolist())
+        return places[[has_phrases(found.text(place), phrases) for place in places.tolist()]]
+
+    return phrased
+
+
+def _filtered(found: ScopeTexts, filters: Filters, valid_at: int | None) -> Among | None:
+    """Return a filter of places by `filters` and validity; columns of the index answer where they can."""
     texts = found.texts
-    if valid_at is None and filters == NO_FILTERS and not phrases:
+    if valid_at is None and filters == NO_FILTERS:
         return None
     if found.choice.summaries:
-        return partial(_summaries_among, found, filters, phrases)
+        return lambda places: places[
+            [
+                isinstance(row, SummaryRow) and summary_passes(row, filters)
+                for row in found.rows(places.tolist())
+            ]
+        ]
     kinds = _passing(KINDS, filters.kinds, filters.not_kinds)
     origins = _passing(ORIGINS, filters.origins, filters.not_origins)
     sessions, not_sessions = (
@@ -393,8 +415,8 @@ def among_of(
         for named in (filters.sessions, filters.not_sessions)
     )
     by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
-    by_tag, by = bool(filters.tags or filters.not_tags), _speakers(texts, filters.actors)
-    holding = [_rows_with(texts, word) for phrase in phrases for word in words(phrase)]
+    by_tag = bool(filters.tags or filters.not_tags)
+    speakers = texts.speakers_called(filters.actors)
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
@@ -405,9 +427,7 @@ def among_of(
         if filters.tags:
             keep &= tagged
         if filters.actors:
-            keep &= sum((texts.spoken_by(name, places) for name in by), np.zeros(len(places), np.bool_))
-        for rows in filter(None, holding):
-            keep &= is_one_of(places, np.concatenate(rows))
+            keep &= sum((texts.spoken_by(name, places) for name in speakers), np.zeros_like(keep))
         if by_maker:
             own, number = origins[texts.column("origins", places)], texts.sessions.number[places]
             if filters.sessions:
@@ -416,33 +436,12 @@ def among_of(
         # Of turns the columns tell all but tags and tiers, and most are turns.
         unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
         _keep(found, places, keep, unread, lambda result: passes(result, filters))
-        if phrases:
-            _keep(found, places, keep, keep, lambda result: has_phrases(embedded_text(result), phrases))
         if valid_at is not None:
             keep &= ~turns | (at <= valid_at)
             _keep(found, places, keep, ~turns, lambda result: _held_at(result, valid_at))
         return np.compress(keep, places)
 
     return among
-
-
-def _summaries_among(found: ScopeTexts, filters: Filters, phrases: Sequence[str], places: Ints) -> Ints:
-    """Return the places of summaries that pass."""
-    rows = found.rows(places.tolist())
-
-    def fits(row: object) -> bool:
-        if not isinstance(row, SummaryRow) or not summary_passes(row, filters):
-            return False
-        return has_phrases(row.text, phrases)
-
-    return places[[fits(row) for row in rows]]
-
-
-def _speakers(texts: Texts, names: Sequence[str]) -> list[str]:
-    """Return the speakers of texts with one of some names, in any case."""
-    wanted = {name.casefold() for name in names}
-    known = (name for part in texts.parts if wanted for name in part.segment.speaker_names())
-    return [name for name in dict.fromkeys(known) if name.casefold() in wanted]
 
 
 def _rows_with(texts: Texts, word: str) -> list[Ints]:
