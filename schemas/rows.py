@@ -46,7 +46,7 @@ Standing = Literal["valid", "replaced", "contradicted", "archived", "forgotten"]
 """How a memory or turn stands for its reader; `forgotten` is all that is hidden. Each has one."""
 Listed = Literal[Standing, "pinned"]
 """A standing to list; `pinned` lists the pinned ones at hand, whichever standing each has."""
-Sort = Literal["latest", "oldest", "uses", "kind", "author"]
+Sort = Literal["latest", "oldest", "uses", "kind", "actor"]
 """The order of a list; equals stand with the latest first."""
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive",

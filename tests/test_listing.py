@@ -35,14 +35,14 @@ def rows_of(client: Client) -> list[MemoryRow | TurnRow]:
 
 def plainly(rows: list[MemoryRow | TurnRow], asked: dict[str, Any]) -> list[str]:
     """Return the ids of the rows that match, the latest first."""
-    kinds, tags, authors = (asked.get(name, ()) for name in ("kinds", "tags", "authors"))
+    kinds, tags, actors = (asked.get(name, ()) for name in ("kinds", "tags", "actors"))
     wanted = asked.get("standings", STANDINGS[:3])
     found = [
         row
         for row in rows
         if (row.kind in kinds if kinds else row.kind != "turn")
         and all(tag in row.tags for tag in tags)
-        and (not authors or row.actor in authors)
+        and (not actors or row.actor in actors)
         and (
             standing(row) in wanted or ("pinned" in wanted and row.pinned and standing(row) in STANDINGS[:3])
         )
@@ -59,8 +59,8 @@ def test_each_filter_lists_what_the_rows_say(ada: Client) -> None:
     middle = sorted(row.at for row in rows)[len(rows) // 2]
     asked: list[dict[str, Any]] = [
         {}, {"kinds": ["turn"]}, {"kinds": ["fact", "goal"]}, {"tags": ["wood"]}, {"tags": ["wood", "keel"]},
-        {"authors": ["Ada"]}, {"authors": ["codex", "Ada"], "kinds": ["turn", "fact"]},
-        {"authors": ["nobody"]}, *({"standings": [it]} for it in (*STANDINGS, "pinned")),
+        {"actors": ["Ada"]}, {"actors": ["codex", "Ada"], "kinds": ["turn", "fact"]},
+        {"actors": ["nobody"]}, *({"standings": [it]} for it in (*STANDINGS, "pinned")),
         {"standings": ["pinned", "forgotten"]}, {"since_us": middle - DAY_US}, {"until_us": middle},
     ]  # fmt: skip
     seen = dict[str, None]()
@@ -77,7 +77,7 @@ def test_each_filter_lists_what_the_rows_say(ada: Client) -> None:
 
 
 def test_orders_and_pages_show_each_memory_once(ada: Client) -> None:
-    for sort in ("latest", "oldest", "uses", "kind", "author"):
+    for sort in ("latest", "oldest", "uses", "kind", "actor"):
         whole = ada.recent(1_000, sort=sort)
         paged = [
             it for after in range(0, whole.count, 7) for it in ada.recent(7, after=after, sort=sort).results
@@ -85,8 +85,8 @@ def test_orders_and_pages_show_each_memory_once(ada: Client) -> None:
         assert [it.id for it in paged] == [it.id for it in whole.results]
     uses = [it.uses for it in ada.recent(1_000, sort="uses").results]
     assert uses == sorted(uses, reverse=True) and uses[0] > 0
-    authors = [it.actor.casefold() for it in ada.recent(1_000, sort="author").results]
-    assert authors == sorted(authors)
+    actors = [it.actor.casefold() for it in ada.recent(1_000, sort="actor").results]
+    assert actors == sorted(actors)
     assert ada.recent(5, after=100_000).results == ()
 
 

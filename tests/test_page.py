@@ -284,10 +284,10 @@ def test_the_list_is_narrowed_sorted_paged_and_given_as_json(page: Page) -> None
         whole = client.recent(1_000)
         for asked in (
             {"kind": "turn"}, {"standing": "forgotten"}, {"standing": "archived"}, {"standing": "pinned"},
-            {"author": "Ada"}, {"sort": "uses"}, {"sort": "oldest", "limit": "5", "after": "5"},
+            {"actor": "Ada"}, {"sort": "uses"}, {"sort": "oldest", "limit": "5", "after": "5"},
         ):  # fmt: skip
             named = {
-                f"{name}s" if name in ("kind", "standing", "author") else name: it
+                f"{name}s" if name in ("kind", "standing", "actor") else name: it
                 for name, it in asked.items()
             }
             named = {name: int(it) if it.isdecimal() else it for name, it in named.items()}

@@ -39,7 +39,7 @@ from memtape.tools.verb import document, encoded, fields_of
 
 AT_ONCE, MOST_AT_ONCE = 50, 200
 """The memories on a page of the list."""
-LISTING = ("kinds", "tags", "authors", "standings", "since", "until", "sort", "after")
+LISTING = ("kinds", "tags", "actors", "standings", "since", "until", "sort", "after")
 
 
 def memories(client: Client, asked: PageQuery) -> dict[str, Any]:

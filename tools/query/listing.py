@@ -42,7 +42,7 @@ AT_HAND: tuple[Listed, ...] = STANDINGS[:3]
 
 
 class ListQuery(NamedTuple):
-    """The filters and the page of a list: any of the kinds, authors and standings, all of the tags.
+    """The filters and the page of a list: any of the kinds, actors and standings, all of the tags.
 
     Without kinds all but turns are listed. `since` and `until` are in microseconds, half open. `after` is the
     number of memories on the pages before.
@@ -52,7 +52,7 @@ class ListQuery(NamedTuple):
     after: int = 0
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
-    authors: tuple[str, ...] = ()
+    actors: tuple[str, ...] = ()
     standings: tuple[Listed, ...] = ()
     since: int | None = None
     until: int | None = None
@@ -62,7 +62,7 @@ class ListQuery(NamedTuple):
 class MemoryList(msgspec.Struct, frozen=True, kw_only=True):
     """A page of memories. `count` is the number of all that match, `after` that on the pages before.
 
-    `kinds`, `authors` and `standings` count what the whole scope holds; authors and kinds count the memories
+    `kinds`, `actors` and `standings` count what the whole scope holds; actors and kinds count the memories
     and turns at hand. `lag` is the number of events that the views lack.
     """
 
@@ -72,19 +72,19 @@ class MemoryList(msgspec.Struct, frozen=True, kw_only=True):
     after: int
     lag: int
     kinds: dict[Kind, int]
-    authors: dict[str, int]
+    actors: dict[str, int]
     standings: dict[Listed, int]
 
 
 class ScopeColumns(NamedTuple):
     """The numbers of N listable texts of a scope: places (ascending), standing (place in `STANDINGS`), pins,
-    and author (place in `names`).
+    and actor (place in `names`).
     """
 
     places: Ints
     standing: Ints
     pinned: Flags
-    author: Ints
+    actor: Ints
     names: tuple[str, ...]
 
 
@@ -109,7 +109,7 @@ def listed_of(retriever: Retriever, scope: str, asked: ListQuery) -> MemoryList:
         after=asked.after,
         lag=view.lag,
         kinds={kind: n for kind, n in _counts(KINDS, kinds[at_hand]).items() if kind},  # type: ignore[misc]
-        authors=_counts(every.names, every.author[at_hand]),
+        actors=_counts(every.names, every.actor[at_hand]),
         standings=dict(zip(STANDINGS, counted, strict=True)) | {"pinned": int(every.pinned.sum())},
     )
 
@@ -135,9 +135,9 @@ def _columns(found: ScopeTexts, log: Log, scope: str) -> ScopeColumns:
     standing = np.select(
         [forgotten[places], ~texts.shown[places], own & REPLACED != 0, own & CONTRADICTED != 0], [4, 3, 1, 2]
     )
-    author, names = _authors(found)
+    actor, names = _actors(found)
     pinned = texts.shown[places] & (own & PINNED != 0)
-    return ScopeColumns(places, standing, pinned, author[places], names)
+    return ScopeColumns(places, standing, pinned, actor[places], names)
 
 
 def _erased(found: ScopeTexts, log: Log, scope: str) -> list[int]:
@@ -147,8 +147,8 @@ def _erased(found: ScopeTexts, log: Log, scope: str) -> list[int]:
     return [found.texts.starts[n] + row for n, row in called]
 
 
-def _authors(found: ScopeTexts) -> tuple[Ints, tuple[str, ...]]:
-    """Return the author of each text as a place among the names of all authors, in their order."""
+def _actors(found: ScopeTexts) -> tuple[Ints, tuple[str, ...]]:
+    """Return the actor of each text as a place among the names of all actors, in their order."""
     segments = [part.segment for part in found.texts.parts]
     own = [segment.speaker_names() for segment in segments]
     names = tuple(sorted({name: None for each in own for name in each}, key=lambda it: (it.casefold(), it)))
@@ -166,9 +166,9 @@ def _matches(found: ScopeTexts, every: ScopeColumns, kinds: Ints, asked: ListQue
     numbers = [STANDINGS.index(it) for it in standings if it != "pinned"]
     stands = is_one_of(every.standing, np.array(numbers, np.int64))
     keep &= stands | every.pinned if "pinned" in standings else stands
-    if asked.authors:
-        named = [n for n, name in enumerate(every.names) if name in asked.authors]
-        keep &= is_one_of(every.author, np.array(named, np.int64))
+    if asked.actors:
+        named = [n for n, name in enumerate(every.names) if name in asked.actors]
+        keep &= is_one_of(every.actor, np.array(named, np.int64))
     at = found.texts.column("at", every.places)
     if asked.since is not None:
         keep &= at >= asked.since
@@ -199,8 +199,8 @@ def _ordered(found: ScopeTexts, every: ScopeColumns, chosen: Ints, sort: Sort) -
             keys = -np.concatenate([known, new])[every.places[latest]]
         case "kind":
             keys = found.texts.whole("kinds")[every.places[latest]]
-        case "author":
-            keys = every.author[latest]
+        case "actor":
+            keys = every.actor[latest]
     ordered: Ints = latest[np.argsort(keys, kind="stable")]
     return ordered
 

@@ -193,14 +193,14 @@ class ListAsks(Asks, frozen=True):
         rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
     ] = ()
     tags: Annotated[Tags, rare("Only with this tag.")] = ()
-    authors: Annotated[tuple[str, ...], rare("Only what this person, agent or tool said last.", 64)] = ()
+    actors: Annotated[tuple[str, ...], rare("Only what this person or agent said.", 64, option="--by")] = ()
     standings: Annotated[
         tuple[Listed, ...],
         people("Only what stands so. By default what a search finds: valid, replaced or contradicted."),
     ] = ()
     since: Annotated[str | None, rare("Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, rare("Only before then.")] = None
-    sort: Annotated[Sort, rare("latest or oldest first, most uses first, or by kind or author.")] = "latest"
+    sort: Annotated[Sort, rare("latest or oldest first, most uses first, or by kind or actor.")] = "latest"
     after: Annotated[int, Meta(ge=0), rare("Leave out so many, which stand on the pages before.")] = 0
     as_of: AsOf = None
 
@@ -208,7 +208,7 @@ class ListAsks(Asks, frozen=True):
 def recent(world: World, asked: ListAsks) -> MemoryList:
     """List the latest memories of this project.
 
-    Also by kind, tag, author, time or standing, in other orders, and page by page. What was forgotten is
+    Also by kind, tag, actor, time or standing, in other orders, and page by page. What was forgotten is
     listed by its standing.
 
     Returns a page of results, and the number of all that match.
@@ -220,7 +220,7 @@ def recent(world: World, asked: ListAsks) -> MemoryList:
         asked.after,
         asked.kinds,
         asked.tags,
-        asked.authors,
+        asked.actors,
         asked.standings,
         since,
         until,
