@@ -142,9 +142,8 @@ class Scorer:
         counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
         here = np.flatnonzero(counted)
         held = counted[here]
-        norms = SESSION_K1 * (
-            1 - SESSION_B + SESSION_B * self._session_lengths[here] / (self._session_mean or 1)
-        )
+        lengths = SESSION_B * self._session_lengths[here] / (self._session_mean or 1)
+        norms = SESSION_K1 * (1 - SESSION_B + lengths)
         return TermRows(here, held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
 
     def _worth_of(self, term: str) -> TermRows:
@@ -205,10 +204,8 @@ class ScopeWords:
     def ask(self, query: str) -> Worded:
         """Return the results of a question's words."""
         its = self._terms(query)
-        known = [
-            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
-            for term in its.known
-        ]
+        less = _scaffolding() if self._assisted else ()
+        known = [(term, SCAFFOLD_WEIGHT if term in less else 1.0) for term in its.known]
         texts = self._scorer.score(known)
         for term in day_terms(read(query)):
             if term in self._dated:

@@ -265,14 +265,11 @@ class Corpus:
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _LaneResult:
         """Return the `most` highest scores among ascending places, with further wordings of these texts."""
-        numbers = np.arange(len(places))
+        best = self._best(scores, places)
+        here = first_of(scores, best, most, lambda some: self._order(places[some]))
         if self.texts.is_worded:
-            best = self._best(scores, places)
-            first = first_of(scores, best, most, lambda some: self._order(places[some]))
             heads = self.texts.heads(places)
-            here = numbers[is_one_of(heads, heads[first]) & (scores > 0)]
-        else:
-            here = first_of(scores, numbers, most, lambda some: self._order(places[some]))
+            here = np.flatnonzero(is_one_of(heads, heads[here]) & (scores > 0))
         return _LaneResult(places[here], scores[here])
 
     def _best(self, scores: Floats, places: Ints) -> Ints:
