@@ -62,11 +62,10 @@ def body_of(text: str, origin: Origin) -> str:
 
 
 def _front_matter(page: TreePage, row: PageRow) -> Iterator[str]:
-    zone = page_zone(page) or b""
     yield FENCE
     yield f"id: {row.id}"
     yield f"slug: {_text(row.slug)}"
-    yield as_written(row.version or "none", zone)
+    yield as_written(row.version or "none", page_zone(page) or b"")
     yield f"title: {_text(row.title)}"
     yield f"summary: {_text(row.summary)}"
     yield from _list("routing_hints", map(_text, row.hints))

@@ -196,19 +196,14 @@ def _links(node: Any, problems: list[str], relation: str) -> Iterator[tuple[str,
 
 def _rest(head: str, node: Any) -> str:
     """Return the lines of front matter that belong to nothing that Memtape knows, comments included."""
-    lines = head.split("\n")
     starts = [(key.start_mark.line, key.value in _OURS) for key, _ in node.value]
     # Several on one line cannot be taken apart by lines.
     if node.flow_style or len(dict(starts)) < len(starts):
         unknown = yaml.MappingNode(node.tag, [pair for pair in node.value if pair[0].value not in _OURS])
-        return (
-            str(yaml.serialize(unknown, Dumper=yaml.SafeDumper, allow_unicode=True)).strip("\n")
-            if unknown.value
-            else ""
-        )
-    kept, ours = list[str](), False
-    known = dict(starts)
-    for number, line in enumerate(lines):
+        told = yaml.serialize(unknown, Dumper=yaml.SafeDumper, allow_unicode=True)
+        return str(told).strip("\n") if unknown.value else ""
+    kept, ours, known = list[str](), False, dict(starts)
+    for number, line in enumerate(head.split("\n")):
         ours = known.get(number, ours)
         if not ours or line.startswith("#"):
             kept.append(line)

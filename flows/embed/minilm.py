@@ -82,9 +82,8 @@ def map_weights(path: Path) -> Weights:
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     begin = 8 + int.from_bytes(mapped[:8], "little")
-    header = json.loads(mapped[8:begin])
     weights: Weights = {}
-    for name, tensor in header.items():
+    for name, tensor in json.loads(mapped[8:begin]).items():
         if tensor.get("dtype") == "F32":
             start, end = tensor["data_offsets"]
             array = np.frombuffer(mapped, np.float32, (end - start) // 4, begin + start)

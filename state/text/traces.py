@@ -11,10 +11,8 @@ LEAST_CHARS = 8
 """A shorter text is contained only in an equal one: "ok" is in too many texts to mean anything."""
 LEAST_PART_CHARS = 24
 """Lines from this length on are searched for separately: a text is also found by its lines."""
-HEAD_CHARS = 200
-"""A longer line is also searched for by its beginning, since a display may cut it."""
-LEAST_WORD_BYTES = 6
-"""Shorter words are in any file by chance."""
+HEAD_CHARS = 200  # A longer line is also searched for by its beginning, since a display may cut it.
+LEAST_WORD_BYTES = 6  # Shorter words are in any file by chance.
 FEW_SOUGHT = 50
 """Up to this many texts and words, their words are first searched for, which is quicker than tokenizing."""
 
