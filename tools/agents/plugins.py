@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -135,12 +136,10 @@ def started_by(hook: str) -> tuple[list[str], list[str]]:
 
 def script_hook(script: bytes) -> str:
     """Return the hook of our script as a line for a shell; empty for a foreign script."""
-    for line in script.decode("utf-8", "replace").splitlines():
-        if line.startswith("const HOOK = "):
-            try:
-                return shlex.join(map(str, json.loads(line.removeprefix("const HOOK = "))))
-            except ValueError:
-                return ""
+    lines = script.decode("utf-8", "replace").splitlines()
+    hook = next((it for it in lines if it.startswith("const HOOK = ")), "")
+    with suppress(ValueError):
+        return shlex.join(map(str, json.loads(hook.removeprefix("const HOOK = "))))
     return ""
 
 

@@ -14,15 +14,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memtape.schemas.errors import Locked, MemtapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from memtape.schemas.log import Log
     from memtape.sinks.home.folders import FileLock, Home
 

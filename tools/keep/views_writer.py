@@ -13,9 +13,10 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -28,9 +29,6 @@ from memtape.sinks.tables import Shard
 from memtape.tools.keep.starting import failure_of, reporter, reports_of, started
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
     from memtape.flows.projection import Projection
     from memtape.tools.keep.build_views import BuildViews
 
