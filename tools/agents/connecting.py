@@ -129,10 +129,9 @@ def is_connected(home: Home, host: str) -> bool:
     folder = plugin_folder(home, host)
     if HOSTS[host].form != "script":
         return folder.is_dir()
-    try:
+    with suppress(OSError):
         return bool(script_hook((folder / SCRIPT).read_bytes()))
-    except OSError:
-        return False
+    return False
 
 
 def has_anything(home: Home, host: str) -> bool:
@@ -276,7 +275,7 @@ def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
 
 
 def _settings(path: Path) -> Any:
-    try:
+    with suppress(OSError, ValueError):
         text = path.read_text()
         if path.suffix == ".toml":
             import tomlkit
@@ -284,8 +283,6 @@ def _settings(path: Path) -> Any:
             return tomlkit.parse(text)
         value = json.loads(text)
         return value if isinstance(value, dict) else None
-    except (OSError, ValueError):
-        return None
 
 
 def _form(path: Path, document: Any) -> str:

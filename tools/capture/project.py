@@ -283,10 +283,9 @@ def folders_known(home: Home) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        noted: dict[str, Any] = orjson.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
+    noted: dict[str, Any] = {}
+    with suppress(FileNotFoundError):
+        noted = orjson.loads(path.read_bytes())
     return noted
 
 

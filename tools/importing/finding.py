@@ -198,10 +198,9 @@ def session_file(path: Path, format: str, name: str = "") -> ImportSource:
 def _gemini_root(path: Path) -> str | None:
     """Return the project of a session; subagents' sessions lie one folder deeper."""
     project = path.parent.parent if path.parent.name == "chats" else path.parent.parent.parent
-    try:
+    with suppress(OSError):
         return (project / ".project_root").read_text(errors="replace").strip() or None
-    except OSError:
-        return None
+    return None
 
 
 def _memory_file(path: Path, project: Path) -> ImportSource:

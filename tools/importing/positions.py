@@ -56,13 +56,11 @@ class Positions:
         self._path, self._log, self._redactor = home.imports_path, log, redactor
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, FilePosition] = {}
-        try:
+        with suppress(OSError, msgspec.MsgspecError, ValueError):
             rules, log_id, ends, kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
             if (rules, log_id, len(ends)) == (RULES, log.log_id, log.partitions):
                 lost = any(strayed(log, number, *end) for number, end in enumerate(ends))
                 self._kept = {} if lost else kept
-        except (OSError, msgspec.MsgspecError, ValueError):
-            pass
 
     def of(self, path: Path) -> FilePosition:
         """Return the position of a file, that before its first byte for a new file."""

@@ -143,10 +143,9 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
             return data.decode("utf-16"), None
     if b"\0" in data[:8_192]:
         return "", BINARY
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig"), None
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace"), NOT_UTF8
+    return data.decode("utf-8", "replace"), NOT_UTF8
 
 
 def members(file: BinaryIO | IO[bytes]) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:

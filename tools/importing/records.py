@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
@@ -175,17 +176,13 @@ def list_in(row: Any, key: str) -> list[Any]:
 
 def time_of(value: Any) -> int | None:
     """Return microseconds of ISO 8601, or of seconds or milliseconds since 1970; None for anything else."""
-    try:
-        if isinstance(value, bool):
-            return None
+    with suppress(MemtapeError, ValueError, OverflowError):
         if isinstance(value, date):  # YAML reads dates and moments by itself.
             value = value.isoformat()
-        if isinstance(value, str):
-            return _sound(parse_iso(value)) if len(value) >= 8 else None
-        if isinstance(value, int | float):
+        if isinstance(value, str) and len(value) >= 8:
+            return _sound(parse_iso(value))
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return _sound(round(value * (1_000 if abs(value) >= 10**11 else US_PER_S)))
-    except (MemtapeError, ValueError, OverflowError):
-        pass
     return None
 
 

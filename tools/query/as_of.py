@@ -124,10 +124,9 @@ class PastViews:
 
 
 def _is_whole(shard: Shard) -> bool:
-    try:
+    with suppress(Exception):  # A damaged cache is made again.
         return shard.exists() and shard.watermark() is not None
-    except Exception:  # A damaged cache is made again.
-        return False
+    return False
 
 
 def _remove(folder: Path) -> None:

@@ -11,6 +11,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
@@ -129,14 +130,12 @@ def written(cursor: Cursor) -> str:
 
 def read(text: str) -> Cursor:
     """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor."""
-    try:
+    with suppress(Error, ValueError):
         raw = text.strip().encode("ascii")
         whole = urlsafe_b64decode(raw + b"=" * (-len(raw) % 4))
         data, mark = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
         if mark == _check(data) and urlsafe_b64encode(whole).rstrip(b"=") == raw:
             return msgspec.msgpack.decode(data, type=Cursor)
-    except (Error, ValueError):
-        pass
     raise MemtapeError("The cursor is damaged, or was never one.", AGAIN)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +36,11 @@ def served_vector(home: Path, embedder: str, text: str) -> NDArray[np.int16] | N
     """Return a question's quantised vector by the embedder of a key, None where no server answers in time."""
     asked = orjson.dumps({"vector": text, "embedder": embedder, "version": __version__}) + b"\n"
     deadline = time.monotonic() + WAIT_S
-    try:
+    with suppress(OSError, ValueError, TypeError, OverflowError):
         with closing(connected(str(home), asked, deadline)) as talking:
             numbers = orjson.loads(read_line(talking, deadline))
         return None if numbers is None else np.array(numbers, np.int16)
-    except (OSError, ValueError, TypeError, OverflowError):
-        return None
+    return None
 
 
 def vector_line(vector: NDArray[np.int16] | None) -> bytes:
