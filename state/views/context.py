@@ -212,7 +212,8 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
         if len(sides) == 2 and oppose(read(sides[0].text), read(sides[1].text)):
             against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
     told = {id: (f"opposed to {other.text!r}: ask which holds",) for id, other in against.items()}
-    return [msgspec.structs.replace(item, notes=item.notes + told.get(item.id, ())) for item in items]
+    noted = msgspec.structs.replace
+    return [noted(it, notes=it.notes + told[it.id]) if it.id in told else it for it in items]
 
 
 def _order(known: Known, now: int) -> tuple[bool, bool, bool, int, int, str]:
