@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -123,6 +124,9 @@ class PageMemory:
         if (states := self._states) is not None:  # Meanwhile the views answer.
             with suppress(MemtapeError):
                 states.scope_now(self.scope)
+            # Else each full collection walks through the state, and a view waits for that.
+            gc.collect()
+            gc.freeze()
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
