@@ -17,6 +17,7 @@ from page_served import EMPTY, Page, living, opened, own, page, served  # noqa: 
 from soaked import soaked
 from tables import table
 
+from memtape.schemas.ids import short_id
 from memtape.schemas.times import DAY_US
 from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
@@ -180,10 +181,11 @@ def test_new_texts_come_into_open_views_by_themselves(chromium: Any, own: Page) 
             its.go(path)
             text = f"The harbour office has painted the bollards at {path}."
             client.capture(text)
-            its.page.get_by_text(text).first.wait_for(timeout=15_000)
+            its.page.get_by_text(text).first.wait_for(timeout=30_000)
+            assert not its.page.locator("[data-late]").is_visible()
         its.go("/?sort=oldest&limit=5")
         client.capture("The last lamp of the mole is out.")
-        its.page.get_by_text("1 new text is not in the list yet").wait_for(timeout=15_000)
+        its.page.get_by_text("1 new text is not in the list yet").wait_for(timeout=30_000)
         assert its.heard == []
 
 
@@ -237,7 +239,7 @@ def test_keys_alone_do_everything(chromium: Any, own: Page, each: int) -> None:
         its.page.keyboard.type("kettle of the office n s r")
         its.page.keyboard.press("Enter")
         its.page.wait_for_url("**q=kettle*")
-        reach(its, id[:13])
+        reach(its, short_id(id))
         its.page.wait_for_url("**/memory?*")
         reach(its, "Forget")
         its.page.locator(".bar").wait_for()

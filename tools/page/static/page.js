@@ -30,7 +30,8 @@ const show = ({ found, url }, keeps) => {
   document.querySelector("main").replaceWith(found.querySelector("main"));
   document.querySelector("header nav").replaceWith(found.querySelector("header nav"));
   document.title = found.title;
-  history[keeps ? "replaceState" : "pushState"](null, "", url);
+  const isView = !new URL(url).pathname.endsWith("/act"); // What was refused has no address of its own.
+  history[keeps ? "replaceState" : "pushState"](null, "", isView ? url : location.href);
   shown = location.search;
   equip(document.querySelector("main"));
 };
@@ -39,14 +40,21 @@ addEventListener("popstate", () => location.search !== shown && location.reload(
 
 const find = document.getElementById("find");
 let wait = 0;
+const seek = async (isMeant) => {
+  const isThere = location.pathname.endsWith("/search");
+  const its = await fetched(`./search?${new URLSearchParams(new FormData(find.form))}`);
+  if (its.isLast && (its.isWhole || (isMeant && its.found.querySelector("main")))) show(its, isThere);
+};
 find?.addEventListener("input", () => {
   clearTimeout(wait);
-  wait = setTimeout(async () => {
-    if (!find.value.trim()) return;
-    const isThere = location.pathname.endsWith("/search");
-    const its = await fetched(`./search?${new URLSearchParams(new FormData(find.form))}`);
-    if (its.isLast && its.isWhole) show(its, isThere);
-  }, TYPED_MS);
+  if (find.value.trim()) wait = setTimeout(() => seek(false), TYPED_MS);
+});
+find?.form.addEventListener("submit", (event) => {
+  const isPast = new FormData(find.form).has("at"); // The past is folded first, and comes by a view of its own.
+  if (!find.value.trim() || isPast) return;
+  event.preventDefault();
+  clearTimeout(wait);
+  seek(true);
 });
 
 // A deed is done where it stands: the view comes again with its bar, and nothing jumps.
@@ -70,14 +78,14 @@ const look = async () => {
   if (live.end <= Number(main.dataset.end) && live.made === Number(main.dataset.made)) return;
   const late = main.querySelector("[data-late]");
   if (!late) return;
-  const isOpen = main.contains(document.activeElement) && typing(document.activeElement);
-  if (!isOpen && !main.querySelector("[data-part] details[open]")) {
+  if (!isBusy(main)) {
     const its = await fetched(location.href);
-    if (its.isLast && its.isWhole && main === document.querySelector("main")) renew(main, its.found);
+    // Somebody may have opened or begun something meanwhile.
+    const isSame = its.isLast && its.isWhole && main === document.querySelector("main");
+    if (isSame && !isBusy(main)) renew(main, its.found);
   }
-  const missing = main.dataset.shown === "first" ? 0 : live.texts;
-  const isBehind = live.end > Number(main.dataset.end) || missing;
-  late.hidden = !(isBehind && live.texts);
+  const isWhole = Number(main.dataset.end) >= live.end && !("later" in late.dataset);
+  late.hidden = !live.texts || isWhole;
   if (!late.hidden) {
     late.textContent = live.texts === 1 ? "1 new text is not in the list yet. " : `${live.texts} new texts are not in the list yet. `;
     const link = document.createElement("a");
@@ -86,6 +94,8 @@ const look = async () => {
     late.append(link);
   }
 };
+const isBusy = (main) =>
+  (main.contains(document.activeElement) && typing(document.activeElement)) || main.querySelector("[data-part] details[open]");
 const renew = (main, found) => {
   const from = found.querySelector("main");
   for (const part of main.querySelectorAll("[data-part]")) {
@@ -96,6 +106,7 @@ const renew = (main, found) => {
     part.replaceWith(other);
   }
   main.dataset.end = from.dataset.end;
+  if (!main.querySelector("[data-later]")) main.dataset.live = from.dataset.live;
   main.dataset.made = from.dataset.made;
 };
 setInterval(() => look().catch(() => {}), LOOK_MS);
