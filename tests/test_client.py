@@ -222,7 +222,7 @@ def test_a_conversation_is_added_once_as_turns_of_its_session(tmp_path: Path, pr
             again = client.add(messages, session)
             assert begun.taken + rest.taken == taken == again.known and again.taken == 0
             assert again.skipped.total() == skipped and not again.problem_count
-        told = [(it.actor, it.origin, it.text) for it in client.recent(kinds=["turn"])]
+        told = [(it.actor, it.origin, it.text) for it in client.recent(kinds=["turn"]).results]
     assert told[::-1] == [
         ("Ada", "user", "The gate alder is open."),
         ("assistant", "agent", "It closes at nine."),

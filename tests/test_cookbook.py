@@ -55,7 +55,7 @@ def test_a_recipe_answers_from_memory_and_remembers_the_answer(
         memory.capture(SAID)
         exec(compile(RECIPES[name], name, "exec"), {"__name__": name})
         assert any("5433" in seen.body for seen in model.seen)
-        told = [(it.actor, it.origin, it.text) for it in memory.recent(kinds=["turn"])]
+        told = [(it.actor, it.origin, it.text) for it in memory.recent(kinds=["turn"]).results]
         assert told == [
             ("assistant", "agent", "It listens on 5433."),
             ("Ada", "user", "On which port does the staging database listen?"),

@@ -145,7 +145,7 @@ def test_a_part_that_is_forgotten_or_erased_is_named(client: Client) -> None:
     client.forget(ids[2])
     with pytest.raises(MemtapeError, match=r"part 3 \(forgotten or") as told:
         client.whole(ids[0])
-    assert f"memtape restore {ids[2]}" in told.value.hint
+    assert f"restore({ids[2]})" in told.value.hint
     client.restore(ids[2])
     assert client.whole(ids[0]).text == GUIDE
     client.append("erased", Erased(ids=(ids[4],)), SCOPE)

@@ -877,7 +877,7 @@ class AsyncClient:
         limit: int = 10,
         kinds: Sequence[Kind] = (),
         tags: Sequence[str] = (),
-        authors: Sequence[str] = (),
+        actors: Sequence[str] = (),
         standings: Sequence[Listed] = (),
         since: str | None = None,
         until: str | None = None,
@@ -887,7 +887,7 @@ class AsyncClient:
     ) -> MemoryList:
         """List the latest memories of this project.
 
-        Also by kind, tag, author, time or standing, in other orders, and page by page. What was forgotten is
+        Also by kind, tag, actor, time or standing, in other orders, and page by page. What was forgotten is
         listed by its standing.
 
         Returns a page of results, and the number of all that match.
@@ -895,11 +895,11 @@ class AsyncClient:
         limit: The most that are listed.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
         tags: Only with this tag.
-        authors: Only what this person, agent or tool said last.
+        actors: Only what this person or agent said.
         standings: Only what stands so. By default what a search finds: valid, replaced or contradicted.
         since: Only from then on: ISO 8601, or an age as 3d.
         until: Only before then.
-        sort: latest or oldest first, most uses first, or by kind or author.
+        sort: latest or oldest first, most uses first, or by kind or actor.
         after: Leave out so many, which stand on the pages before.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
