@@ -64,6 +64,24 @@ def test_what_nobody_waits_for_is_given_up(
         assert "What changed" in own.get("/timeline", at=f"{day}d", diff="1").text
 
 
+def test_the_page_of_a_new_folder_begins_in_the_project_of_its_commands(tmp_path: Path) -> None:
+    folder, memtape = tmp_path / "new", [sys.executable, "-m", "memtape"]
+    folder.mkdir()
+    told = ["--home", str(tmp_path / "home")]
+    page = subprocess.Popen(
+        [*memtape, "page", "--no-browser", *told], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    assert page.stdout is not None
+    address = page.stdout.readline().strip()
+    try:
+        subprocess.run([*memtape, "capture", "The gate is red.", *told], cwd=folder, check=True)
+        with httpx.Client(trust_env=False, timeout=60, follow_redirects=True) as http:
+            assert "The gate is red." in http.get(address).text
+    finally:
+        page.terminate()
+        page.communicate(timeout=60)
+
+
 def test_the_command_prints_an_address_and_ends_by_any_signal(living: Path) -> None:
     command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
     for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):

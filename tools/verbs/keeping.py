@@ -347,7 +347,7 @@ def page(
     from memtape.tools.client import Client
 
     with Client(home) as client:
-        begins = check_scope(scope) if scope else client.scope
+        begins = check_scope(scope) if scope else client.made_scope()
     from memtape.tools.keep.operations import operation
     from memtape.tools.page.app import Serving
 

@@ -98,9 +98,10 @@ const isBusy = (main) =>
   (main.contains(document.activeElement) && typing(document.activeElement)) || main.querySelector("[data-part] details[open]");
 const renew = (main, found) => {
   const from = found.querySelector("main");
+  const names = (view) => [...view.querySelectorAll("[data-part]")].map((it) => it.dataset.part).join();
+  if (names(main) !== names(from)) return location.reload(); // The first text of an empty list, or its last.
   for (const part of main.querySelectorAll("[data-part]")) {
     const other = from.querySelector(`[data-part="${part.dataset.part}"]`);
-    if (!other) return location.reload();
     const known = new Set([...part.querySelectorAll("[data-id]")].map((it) => it.dataset.id));
     for (const row of other.querySelectorAll("[data-id]")) if (!known.has(row.dataset.id)) row.classList.add("new");
     part.replaceWith(other);
