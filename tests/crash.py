@@ -195,7 +195,7 @@ def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
 def _erase(client: Any) -> None:
     canaries = [b.make_id(f"canary {it}") for it in range(3)]
     made = plan(client.home, client.log, client.scope, canaries, only=False)
-    made.take_carriers()
+    made.take_carriers(client.log)
     client.erase(made)
 
 

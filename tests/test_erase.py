@@ -87,7 +87,7 @@ def remains(home: Home) -> list[str]:
 def erase(client: Client, *ids: str, only: bool = False, everywhere: bool = False) -> Any:
     made = plan(client.home, client.log, client.scope, ids, only=only)
     if everywhere:
-        made.take_carriers()
+        made.take_carriers(client.log)
     return client.erase(made)
 
 
@@ -112,6 +112,26 @@ def spread(client: Client) -> str:
     shutil.copytree(home.current().path, home.build(home.current().number + 1).path)
     (home.vault_notes / "pages" / "projects" / ".a.page.new").write_text(TEXT)
     return id
+
+
+def test_what_goes_with_a_turn_that_carries_the_text_is_named_and_asked_for(client: Client) -> None:
+    branch, ledger = (
+        "The invoices service is deployed from the branch release-blue.",
+        "We decided to use Postgres for the ledger.",
+    )
+    turn = client.capture(f"Remember: {branch[0].lower()}{branch[1:]} {ledger}", "turn")
+    texts = enumerate((branch, ledger))
+    facts = [captured(text, n, "fact", scope=client.scope) for n, text in texts]
+    facts = [msgspec.structs.replace(fact, refs=(turn.id,)) for fact in facts]
+    client.log.append(facts)
+    client.project()
+    told = call("erase", facts[0].id, "--everywhere", "--dry-run", client=client).stdout
+    assert "Other texts go too" in told and ledger in told
+    refused = call("erase", facts[0].id, "--everywhere", client=client)
+    assert refused.exit_code == 1 and "would go too" in refused.stderr
+    assert call("show", facts[1].id, client=client).exit_code == 0
+    assert call("erase", facts[0].id, "--everywhere", "--yes", client=client).exit_code == 0
+    assert call("show", facts[1].id, client=client).exit_code == 1
 
 
 def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client) -> None:

@@ -96,7 +96,7 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     `erased_before` are ids erased earlier. `texts` are the statements in the erased events, as far as still
     on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too; a
     plan that is kept has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
-    erasure was cut short.
+    erasure was cut short. `others` are ids of captures with other texts, derived from carriers.
     """
 
     scope: str
@@ -111,10 +111,18 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     take_unreadable: bool = False
     vectors: list[bytes] = []
     is_resumed: bool = False
+    others: list[str] = []
 
-    def take_carriers(self) -> None:
-        """Erase the carriers of the texts too."""
-        self.items += self.carriers
+    def take_carriers(self, log: Log) -> None:
+        """Erase the carriers of the texts too, and every event derived from them."""
+        known = {(item.scope, item.id) for item in (*self.items, *self.carriers)}
+        named: dict[str, dict[str, None]] = {}
+        for item in self.carriers:
+            named.setdefault(item.scope, {})[item.id] = None
+        derived = [it for scope, ids in named.items() if scope for it in _derived(log, scope, ids, ())[0]]
+        others = [item for item in derived if (item.scope, item.id) not in known]
+        self.items += [*self.carriers, *others]
+        self.others = [item.id for item in others if item.type == "captured"]
         self.carriers = []
         self.take_unreadable = True
         gone = {item.id: None for item in self.items if item.scope == self.scope}

@@ -90,10 +90,11 @@ def erase(world: World, asked: EraseAsks) -> Output:
     if asked.dry_run or not (made.items or made.erased_before):
         yield _report(made)
         return
-    is_doubtful = bool(asked.selection() or made.corrections)
+    is_doubtful = bool(asked.selection() or made.corrections or made.others)
     if is_doubtful and not asked.yes and not confirmed("Erase these for good?"):
         lost = many(len(made.corrections), "correction")
         told = f": {lost} of people would go too" if made.corrections else ""
+        told = told or (f": {many(len(made.others), 'other text')} would go too" if made.others else "")
         raise MemtapeError(f"Nothing was erased{told}.", "Confirm it, or give --yes.")
     started = time.monotonic()
     done = world.erase(made)
@@ -123,7 +124,7 @@ def _planned(world: World, asked: EraseAsks) -> erasing.ErasurePlan:
         scope, ids = only_scope(scope for scope, _ in it), tuple(id for _, id in it)
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
-        made.take_carriers()
+        made.take_carriers(world.log)
     return made
 
 
@@ -191,6 +192,9 @@ def _print_plan(made: erasing.ErasurePlan) -> None:
     say_all(some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:"))
     also = "Corrections of people go too, since their words come from both:"
     say_all(some(made.corrected, lambda it: f"  {short_id(it.id)}  {one_line(it.text, 80)}", also))
+    also = "Other texts go too, since they were taken from an event that carries the text:"
+    gone = [item for item in made.items if item.id in made.others]
+    say_all(some(gone, lambda it: f"  {short_id(it.id)}  {one_line(it.text, 80)}", also))
     also = "What else carries the text, and stays unless `erase` is given --everywhere:"
     say_all(some(made.carriers, _item, also))
     for partition, offset in [] if made.take_unreadable else made.unreadable:
