@@ -194,7 +194,11 @@ def test_a_memory_is_added_and_corrected_on_the_page_and_each_is_undone(own: Pag
         by = {it.text: it.standing for it in client.recent().results}
         assert by["The tug listens on channel 7001."] == "replaced"
         assert by["The tug listens on channel 7002."] == "valid"
-        own.undo(corrected)
+        undone = own.undo(corrected)
+        bar = shown(undone).partition("The earlier text holds again.")[2]
+        assert bar.startswith(" The tug listens on channel 7001.")
+        row = undone.text.partition(f'<tr data-id="{old.id}"')[2].partition("</tr>")[0]
+        assert "state-valid" in row, row
         by = {it.text: it.standing for it in client.recent().results}
         assert by["The tug listens on channel 7001."] == "valid"
         assert "The tug listens on channel 7002." not in by
@@ -240,13 +244,15 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits" and not rule.is_doubted]
         bar = done(own, "decline", [rule.id])
         assert rule.text in shown(bar)
-        own.undo(bar)
+        assert "It waits again." in shown(own.undo(bar))
         assert {it.id: how for it, how in client.proposals()}[rule.id] == "waits"
         done(own, "decline", [rule.id])
         assert rule.text not in shown(own.get("/start", scope=EMPTY))
         accepted = done(own, "accept", [rule.id])
         assert rule.text in shown(own.get("/start", scope=EMPTY))
-        own.undo(accepted)
+        undone = shown(own.undo(accepted))
+        assert "No longer accepted. The rule is declined" in undone and "Forgotten. Agents" not in undone
+        assert {it.id: how for it, how in client.proposals()}[rule.id] == "declined"
         assert rule.text not in shown(own.get("/start", scope=EMPTY))
         done(own, "accept", [rule.id])
     with own.client("global") as everywhere:

@@ -89,12 +89,16 @@ class Deed(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was done: a sentence, the texts named, lines of the answers, and the deeds that undo it."""
+    """What was done: a sentence, the texts named, lines of the answers, and the deeds that undo it.
+
+    `undone` is the sentence of the undo, empty for that of its first deed.
+    """
 
     told: str
     about: tuple[str, ...]
     lines: tuple[str, ...]
     undo: tuple[Deed, ...]
+    undone: str = ""
 
 
 def named_ids(client: Client, action: Action, asked: PageQuery) -> tuple[str, ...]:
@@ -153,7 +157,7 @@ def do_deed(client: Client, deed: Deed) -> Done:
     told = f"{action.label}: done." if tell is None else tell(answers)
     if len(texts) > 1:
         told = f"{told} ({many(len(texts), 'text')})"
-    return Done(told, texts, tuple(lines), undo)
+    return Done(told, texts, tuple(lines), undo, UNDONE.get(deed.do, ""))
 
 
 def _before(client: Client, deed: Deed) -> Any:
@@ -206,6 +210,13 @@ UNDOING: dict[str, Callable[[Deed, list[Any], Any], tuple[Deed, ...]]] = {
 """How the deeds are undone whose verbs name no verb that undoes them."""
 
 
+UNDONE = {
+    "accept": "No longer accepted. The rule is declined: “Accept” takes it again.",
+    "decline": "It waits again.",
+}
+"""What is said of an undo, where its deeds do not say it: no event leads from accepted back to waiting."""
+
+
 def _told_of_update(answers: list[Any]) -> str:
     return (
         "Corrected. The earlier text is marked as replaced." if answers[0].replaced else "It says the same."
@@ -241,11 +252,10 @@ TOLD: dict[str, Callable[[list[Any]], str]] = {
 
 
 def do_all(held: PageMemory, deeds: Sequence[Deed]) -> Done:
-    """Do deeds one after another, each in its scope; return the last with what undoes all of them."""
+    """Do deeds one after another, each in its scope; return the first with the lines of all."""
     done = [held.do(deed.scope, partial(do_deed, deed=deed)) for deed in deeds]
-    undo = tuple(it for one in reversed(done) for it in one.undo)
     lines = tuple(line for one in done for line in one.lines)
-    return done[-1]._replace(undo=undo if len(done) == 1 else (), lines=lines, told=done[0].told)
+    return done[0]._replace(undo=done[0].undo if len(done) == 1 else (), lines=lines)
 
 
 class Erasable(NamedTuple):

@@ -132,6 +132,7 @@ class Serving:
                 raise MemtapeError(told, "Open the memory: its buttons lead back too.")
             del self._bars[asked.text("done")]
             done = do_all(self._held, bar.undo)
+            done = done._replace(told=bar.undone or done.told)
         else:
             done = do_all(self._held, [self._deed(asked)])
         answer = self._back(asked, done)
