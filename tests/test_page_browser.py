@@ -156,6 +156,22 @@ def test_the_list_adds_corrects_forgets_and_erases(chromium: Any, own: Page, wit
         assert its.page.locator(".bar button").count() == 0 and its.heard == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_undo_of_a_lower_row_is_seen_where_one_is(chromium: Any, own: Page, width: int) -> None:
+    with tab(chromium, own.address, viewport={"width": width, "height": 700}) as its:
+        its.go("/")
+        its.page.locator("tr[data-id]").nth(30).get_by_role("button", name="Pin").click()
+        its.page.locator(".bar").wait_for()
+        y = its.page.evaluate("() => scrollY")
+        bar = its.page.locator(".bar").bounding_box()
+        assert bar is not None and y > 700 and bar["y"] >= 0 and bar["y"] + bar["height"] < 350
+        its.page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
+        bar, below = its.page.locator(".bar").bounding_box(), its.page.locator("h1").bounding_box()
+        assert bar is not None and below is not None and bar["y"] + bar["height"] <= below["y"]
+        click(its, "Undo")
+        its.page.locator(".bar", has_text="No longer pinned").wait_for()
+
+
 def test_search_finds_while_typing_and_slash_leads_to_it(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         client.capture(f"{KETTLE} {'It stands on the shelf beside the stove. ' * 20}")
