@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -373,6 +374,18 @@ def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.Lo
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
     assert sum(name == "refused" for name, _ in told) == 5
     assert "xylophone" not in str(told) and "day after" not in str(told)
+
+
+@pytest.mark.parametrize("asked", [{"since": "gestern"}, {"since": "28.11.2026"}, {"at": "the day after"}])
+def test_an_error_keeps_the_project_and_leads_back_to_the_view(page: Page, asked: dict[str, str]) -> None:
+    named, chosen = f"scope={quote(EMPTY, '')}", f"<option selected>{EMPTY}"
+    answer = page.get("/", scope=EMPTY, **asked)
+    assert answer.status_code == 400 and "Back to Memories" in shown(answer) and chosen in answer.text
+    assert all(named in href for href in hrefs(answer) if "scope=" in href)
+    back = f"./yours?{named}&words=mast"
+    answer = page.act("unarchive", [], scope=EMPTY, back=back)
+    assert answer.status_code == 400 and "Nothing is chosen" in answer.text and back in hrefs(answer)
+    assert "Back to Yours" in shown(answer) and chosen in answer.text
 
 
 def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path) -> None:

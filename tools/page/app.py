@@ -119,7 +119,16 @@ class Serving:
         except ClientDisconnect:  # The browser went before it had sent all.
             return PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
         pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-        return await run_in_threadpool(self._acted, pairs)
+        return await run_in_threadpool(self._act_on, pairs)
+
+    def _act_on(self, pairs: list[tuple[str, str]]) -> Response:
+        """Do what a form asks; lead back to the view of the form where that is refused."""
+        try:
+            return self._acted(pairs)
+        except MemtapeError as error:
+            self._count("refused", type(error).__name__)
+            back = dict(pairs).get("back", "")
+            return self._drawing.told("/act", pairs, error, _own(back) if back else "")
 
     def _acted(self, pairs: list[tuple[str, str]]) -> Response:
         began, asked = time.perf_counter(), asked_of("/act", pairs, self._held.scope)
@@ -174,7 +183,7 @@ class Serving:
         """Count an error of Memtape, and return a page with the error and the next step."""
         assert isinstance(error, MemtapeError)
         self._count("refused", type(error).__name__)
-        return self._drawing.told(request.url.path, error)
+        return self._drawing.told(request.url.path, request.query_params.multi_items(), error)
 
     def _count(self, how: Literal["refused", "broken"], error: str) -> None:
         """Count an error in the home, and tell a log its kind."""
@@ -188,7 +197,7 @@ class Serving:
         if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
             return PlainTextResponse("There is no such view.\n", 404)
         missing = NotFound("There is no such view.", "The views are named above.")
-        return self._drawing.told(request.url.path, missing)
+        return self._drawing.told(request.url.path, request.query_params.multi_items(), missing)
 
     def _broken(self, request: Request, error: Exception) -> Response:
         """Return the answer to an internal error of the page, and count it."""

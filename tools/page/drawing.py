@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -188,10 +189,19 @@ class Drawing:
         """Render a template with variables."""
         return self._templates.get_template(template).render({"live": None, "done": None} | shown)
 
-    def told(self, path: str, error: MemtapeError) -> HTMLResponse:
-        """Return the answer about an error and the next step."""
+    def told(
+        self, path: str, pairs: list[tuple[str, str]], error: MemtapeError, back: str = ""
+    ) -> HTMLResponse:
+        """Return the answer about an error: the next step, and the way back to the view in its project.
+
+        `back` is the address of the view with a refused form.
+        """
         asked = PageQuery(path, self.held.scope, {})
+        with suppress(MemtapeError):  # The scope itself may be refused.
+            asked = asked._replace(scope=asked_of(path, pairs, self.held.scope).scope)
+        path = back[1:].partition("?")[0] if back else path
+        view = next((it for it in VIEWS if it.path == path and (back or it.is_listed)), None)
+        back = back or asked.link(view.path if view else "/")
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
-        return HTMLResponse(
-            self.written("error.html", {"asked": asked, "view": None, "error": error}), status
-        )
+        shown = {"asked": asked, "view": view, "error": error, "back": back}
+        return HTMLResponse(self.written("error.html", shown), status)
