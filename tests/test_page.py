@@ -186,10 +186,13 @@ def test_a_deed_is_one_click_and_is_undone_by_its_bar(own: Page, do: str, stands
 
 
 def test_a_memory_is_added_and_corrected_on_the_page_and_each_is_undone(own: Page) -> None:
-    added = done(own, "capture", [], text="The tug listens on channel 7001.", kind="fact", tags="radio, tug")
+    added = done(own, "capture", [], text="The tug listens on channel 7001.", kind="fact", tags="radio, #tug")
     with own.client() as client:
         (old,) = [it for it in client.recent().results if "channel 7001" in it.text]
         assert old.tags == ("radio", "tug") and old.origin == "user"
+        for tag in ("tug", "#tug"):
+            assert f'data-id="{old.id}"' in own.get("/", tag=tag).text
+        assert f'data-id="{old.id}"' not in own.get("/", tag="#tu").text
         corrected = done(own, "update", [old.id], text="The tug listens on channel 7002.")
         assert "marked as replaced" in shown(corrected)
         by = {it.text: it.standing for it in client.recent().results}

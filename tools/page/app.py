@@ -153,7 +153,7 @@ class Serving:
         """Return the deed that a form names. Raises `MemtapeError`."""
         action = action_of(asked.text("do"))
         if action.about is None:
-            tags = [tag for tag in asked.text("tags").replace(",", " ").split() if tag]
+            tags = [tag.lstrip("#") for tag in asked.text("tags").replace(",", " ").split()]
             return Deed(action.name, asked.scope, (), asked.given | {"tag": tags})
         ids = self._held.do(asked.scope, lambda client: named_ids(client, action, asked))
         return Deed(action.name, asked.scope, ids, asked.given)

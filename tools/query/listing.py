@@ -45,7 +45,7 @@ class ListQuery(NamedTuple):
     """The filters and the page of a list: any of the kinds, actors and standings, all of the tags.
 
     Without kinds all but turns are listed. `since` and `until` are in microseconds, half open. `after` is the
-    number of memories on the pages before.
+    number of memories on the pages before. The tag `#wood` is the tag `wood`.
     """
 
     limit: int
@@ -179,7 +179,8 @@ def _matches(found: ScopeTexts, every: ScopeColumns, kinds: Ints, asked: ListQue
         tagged = np.flatnonzero(keep)
         found.fetch(every.places[tagged].tolist())
         for n in tagged.tolist():
-            keep[n] = all(tag in found.result(int(every.places[n])).tags for tag in asked.tags)
+            tags = [tag.lstrip("#") for tag in found.result(int(every.places[n])).tags]
+            keep[n] = all(tag.lstrip("#") in tags for tag in asked.tags)
     return keep
 
 
