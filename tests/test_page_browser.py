@@ -188,7 +188,13 @@ def test_search_finds_while_typing_and_slash_leads_to_it(chromium: Any, own: Pag
         first = its.page.locator("article").first
         assert {"kettle", "office"} <= set(first.locator(".text").first.locator("mark").all_inner_texts())
         assert first.get_by_text("more", exact=True).is_visible()
-        assert "/search?" in its.page.url and [it for it in its.heard if "404" not in it] == []
+        its.page.keyboard.press("Escape")
+        assert its.page.locator("#find").input_value() == "kettle office"
+        assert its.page.evaluate("() => document.activeElement.tagName") == "BODY"
+        assert "/search?" in its.page.url
+        its.page.keyboard.press("t")
+        its.page.wait_for_url("**/timeline?*")
+        assert [it for it in its.heard if "404" not in it] == []
 
 
 def test_new_texts_come_into_open_views_by_themselves(chromium: Any, own: Page) -> None:

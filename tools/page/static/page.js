@@ -8,6 +8,10 @@ document.documentElement.classList.add("quick");
 const typing = (at) => at.closest?.("input:not([type=range]):not([type=checkbox]), select, textarea");
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && event.target.id === "find") {
+    event.preventDefault(); // The question stays, as the view answers it.
+    event.target.blur();
+  }
   if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
   const field = document.querySelector(`[data-focus="${CSS.escape(event.key)}"]`);
   const link = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
