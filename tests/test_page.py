@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -15,12 +16,13 @@ from urllib.parse import quote
 import httpx
 import pytest
 from bench.living import SCOPE
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 from soaked import examples, soaked
 
-from memtape.schemas.events import make_tick
+from memtape.schemas.events import Embedded, make_embedded, make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.counts import HomeCounts
@@ -152,6 +154,14 @@ def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> 
         assert "look 1" not in page.get("/search", q="winch of the slipway").text
 
 
+def test_the_hint_of_an_empty_tree_writes_a_page(own: Page) -> None:
+    empty = own.get("/tree", scope=EMPTY).text
+    (command,) = re.findall(r"No page yet. <code>memtape (.*?)</code>", empty, re.S)
+    call(*shlex.split(unescape(command)), home=own.home, code=0)
+    drawn = shown(own.get("/tree", scope=EMPTY))
+    assert "1 page." in drawn and "No page yet" not in drawn
+
+
 def done(page: Page, do: str, ids: list[str], **given_: str) -> httpx.Response:
     """Do a deed by one form, and return the view with its bar."""
     before = page.ends()
@@ -268,10 +278,14 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
 def test_an_erasure_asks_first_and_is_for_good(own: Page) -> None:
     with own.client() as client:
         id = client.capture("The brass bell of the pilot boat hangs in the mess.").id
+        unit = (2_000).to_bytes(2, "little")
+        body = Embedded(attempt=1, dimensions=1, embedder="a-model@1/1", reason=None, vector=unit)
+        client.log.append([make_embedded(SCOPE, id, body, now_us())])
         before = own.ends()
         asks = own.act("erase", [id])
         assert asks.status_code == 200 and own.ends() == before
         assert "cannot be undone" in shown(asks) and "The brass bell of the pilot boat" in shown(asks)
+        assert "the vector of this text" in shown(asks) and "a-model" not in shown(asks)
         gone = own.act("erase", [id], meant="yes")
         assert "Erased" in shown(gone) and 'value="undo"' not in gone.text
         assert own.get("/memory", id=id).status_code == 404

@@ -270,7 +270,8 @@ class Erasable(NamedTuple):
 def erasable(client: Client, ids: Sequence[str]) -> Erasable:
     """Return what erasing these ids of the client's scope would take. Raises `NotFound`."""
     made = plan(client.home, client.log, client.scope, list(ids), only=False)
-    texts = tuple(dict.fromkeys(item.text for item in made.items if item.text))
+    told = ("the vector of this text" if item.type == "embedded" else item.text for item in made.items)
+    texts = tuple(dict.fromkeys(text for text in told if text))
     carriers = tuple(item.text for item in made.carriers)
     return Erasable(made, texts, tuple(made.corrections.values()), carriers)
 
