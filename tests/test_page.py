@@ -208,6 +208,9 @@ def test_a_memory_is_added_and_corrected_on_the_page_and_each_is_undone(own: Pag
         by = {it.text: it.standing for it in client.recent().results}
         assert by["The tug listens on channel 7001."] == "replaced"
         assert by["The tug listens on channel 7002."] == "valid"
+        (new,) = [it.id for it in client.recent().results if "channel 7002" in it.text]
+        badges = re.findall(r'<span class="mark">(.*?)</span>', own.get("/memory", id=new).text, re.S)
+        assert any(re.match(r'since <time datetime="([-\d]*)" title="[\w ]+">\1</time>', it) for it in badges)
         undone = own.undo(corrected)
         bar = shown(undone).partition("The earlier text holds again.")[2]
         assert bar.startswith(" The tug listens on channel 7001.")

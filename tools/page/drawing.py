@@ -19,7 +19,7 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import Lane
-from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time, parse_iso
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
@@ -45,7 +45,9 @@ from memtape.tools.verb import encoded
 HERE = Path(__file__).parent
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (60 * US_PER_S, "minute"))
 _WORD = re.compile(r"\w+")
-_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_ID_OR_DAY = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\b"
+)
 
 
 class View(NamedTuple):
@@ -84,13 +86,27 @@ def when(at: int | None) -> Markup:
     """
     if at is None:
         return Markup("never")
-    whole, now, told = format_time(at), now_us(), "just now"
+    whole = format_time(at)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, ago(at))
+
+
+def ago(at: int) -> str:
+    """Return how long ago a time is, or how far ahead."""
+    now = now_us()
     for step, name in _STEPS:
         if abs(now - at) >= step:
             told = many(abs(now - at) // step, name)
-            told = f"{told} ago" if at <= now else f"in {told}"
-            break
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(whole, whole, told)
+            return f"{told} ago" if at <= now else f"in {told}"
+    return "just now"
+
+
+def dated(day: str) -> Markup:
+    """Return a day with how long ago it began as a tooltip; a text that is no day as it is."""
+    try:
+        told = ago(parse_iso(day))
+    except MemtapeError:
+        return Markup.escape(day)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(day, told, day)
 
 
 def marked(text: str, terms: Collection[str]) -> Markup:
@@ -111,12 +127,15 @@ def marked(text: str, terms: Collection[str]) -> Markup:
 
 
 def linked(text: str, asked: PageQuery) -> Markup:
-    """Return a text with a link on each id."""
+    """Return a text with a link on each id, and with each day as `dated`."""
     told, at = Markup(), 0
-    for found in _ID.finditer(text):
-        told += Markup('{}<a class="id" href="{}">{}</a>').format(
-            text[at : found.start()], asked.link("/memory", id=found[0]), short_id(found[0])
-        )
+    for found in _ID_OR_DAY.finditer(text):
+        told += text[at : found.start()]
+        if found["day"]:
+            told += dated(found["day"])
+        else:
+            link = asked.link("/memory", id=found[0])
+            told += Markup('<a class="id" href="{}">{}</a>').format(link, short_id(found[0]))
         at = found.end()
     return told + text[at:]
 
