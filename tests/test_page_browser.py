@@ -243,6 +243,42 @@ def test_what_is_ticked_comes_back_and_recalls_are_filtered(chromium: Any, own: 
         assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
+def test_the_timeline_begins_at_its_end_and_its_field_holds_a_time(chromium: Any, tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
+        days = (now_us() - day * DAY_US for day in range(40))
+        client.capture_many([Line(text=f"The tide of {at} was low.", kind="fact", at=at) for at in days])
+        client.project()
+    narrow = {"width": 390, "height": 900}
+    with served(tmp_path) as page, tab(chromium, page.address, viewport=narrow) as its:
+        its.go("/timeline")
+        chart, field = its.page.locator("[data-latest]"), its.page.locator("#at")
+        assert chart.evaluate("(it) => it.scrollWidth - it.clientWidth") > 100
+        assert chart.evaluate("(it) => it.scrollWidth - it.clientWidth - it.scrollLeft") < 2
+        field.fill("2026-11-28T13:26:34Z")
+        assert field.evaluate("(it) => it.scrollWidth - it.clientWidth") <= 0
+
+
+GAP = """(pair) => {
+    const [above, below] = pair.map((it) => document.querySelector(it).getBoundingClientRect());
+    return below.top - above.bottom; }"""
+
+
+def test_what_stands_below_one_another_does_not_touch(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        its.go("/")
+        assert its.page.evaluate(GAP, [".add", ".filter"]) >= 8
+        its.page.get_by_text("Add a memory").click()
+        row = its.page.locator("tr[data-id]", has=its.page.locator(".correct")).first
+        top = row.get_by_role("button", name="Forget").bounding_box()
+        more = row.locator(".rest > summary").bounding_box()
+        assert top is not None and more is not None
+        assert abs(top["y"] + top["height"] / 2 - more["y"] - more["height"] / 2) < 3
+        row.locator(".rest > summary").click()
+        assert its.page.evaluate(GAP, [".add summary", ".add form"]) >= 8
+        assert its.page.evaluate(GAP, [".add form", ".filter"]) >= 8
+        assert its.page.evaluate(GAP, [".rest[open] .correct button", ".rest[open] .act button"]) >= 8
+
+
 def reach(its: Tab, name: str) -> None:
     """Go by the tabulator to what has a name, and enter it."""
     for _ in range(80):

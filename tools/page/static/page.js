@@ -126,6 +126,7 @@ const again = making ? null : document.getElementById(sessionStorage.getItem("fo
 if (!making) sessionStorage.removeItem("focus");
 
 const equip = (within) => {
+  for (const it of within.querySelectorAll("[data-latest]")) it.scrollLeft = it.scrollWidth;
   for (const select of within.querySelectorAll("select[data-submits]"))
     select.addEventListener("change", () => select.form.requestSubmit());
   for (const range of within.querySelectorAll("form[data-live] input[type=range]")) {
