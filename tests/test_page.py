@@ -226,6 +226,21 @@ def test_a_memory_is_added_and_corrected_on_the_page_and_each_is_undone(own: Pag
     assert own.act("capture", file=str(secret)).status_code == 400, "A form names no file."
 
 
+def test_what_is_contradicted_leads_to_the_other_side_and_ends_by_a_deed(own: Page) -> None:
+    with own.client() as client, Client(own.home, scope=SCOPE, actor="bot", origin="agent") as agent:
+        right = client.capture("The harbour radio listens on channel 12.").id
+        wrong = agent.capture("The harbour radio listens on channel 14.").id
+        row = own.get("/", standing="contradicted").text.partition(f'<tr data-id="{wrong}"')[2]
+        assert re.search(rf'href="[^"]*id={right}">by what\?</a>', row.partition("</tr>")[0])
+        for gone, left in ((right, wrong), (wrong, right)):
+            opened = own.get("/memory", id=wrong)
+            assert "A memory that is trusted more says otherwise" in shown(opened)
+            assert any(f"id={right}" in href for href in hrefs(opened))
+            bar = done(own, "forget", [gone])
+            assert {it.id: it.standing for it in client.recent().results}[left] == "valid"
+            own.undo(bar)
+
+
 def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Page) -> None:
     with own.client() as client:
         names = enumerate(("red", "tin"))
