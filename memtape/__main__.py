@@ -19,6 +19,12 @@ def main() -> None:
             from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home, alone="--alone" in ways, stay="--stay" in ways)
+        case ["agents", "hook", "--host", host]:
+            from memtape.sinks.home.folders import default_home
+            from memtape.tools.agents.hook_process import serve_hook
+
+            own = default_home().absolute()  # The user's own home is made where it is missing.
+            serve_hook(host, str(own) if own.is_dir() else None, alone=False, stay=False)
         case words:
             if words[:2] == ["agents", "mcp"]:
                 from memtape.tools.agents.forwarding import forward
