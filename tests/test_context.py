@@ -24,7 +24,16 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.text.names import named_files
 from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import read
-from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
+from memtape.state.views.context import (
+    SECTIONS,
+    Form,
+    Known,
+    choose,
+    importance,
+    items_of,
+    ranked_facts,
+    render,
+)
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.writing import Line, now_us
@@ -98,6 +107,8 @@ def test_budgets_hold(known: list[Known], budget: int, counted: str, form_name: 
     shuffled = list(known)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert choose(items_of(shuffled, NOW), budget, form, count) == chosen
+    kept = [*ranked_facts(known[::2], NOW), *ranked_facts(known[1::2], NOW)]
+    assert items_of(known, NOW, facts=kept) == items
 
 
 @given(knowns(), st.sampled_from(FORMS))

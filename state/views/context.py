@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -109,6 +110,10 @@ class ContextItem(StartText, frozen=True, kw_only=True):
     ends: bool = False
 
 
+RankedItem = tuple[tuple[bool, bool, bool, int, int, str], ContextItem]
+"""A fact with its sort key, least first."""
+
+
 class Form(NamedTuple):
     """The layout of a context: its first and last line, its headings, and the line of an item."""
 
@@ -164,33 +169,41 @@ def items_of(
     now: int,
     last: Sequence[Sequence[Known]] = (),
     asked: Mapping[frozenset[str], bool] = MappingProxyType({}),
+    facts: Sequence[RankedItem] | None = None,
 ) -> list[ContextItem]:
     """Return all possible items of a context, in the order of sections, each by falling importance.
 
     `last` has the turns of the last session in order, of a long one its beginning and end, and then those of
     the last session of each other agent. No order about memory is an item, and nothing that a person ordered
     to leave out. Opposed wishes of one person are shown with a note of each other. `asked` has by pairs of
-    ids whether people are still asked which of both holds.
+    ids whether people are still asked which of both holds. `facts` are the `ranked_facts` of `known` in any
+    order, where the caller has kept them.
     """
     names, known = left_out_by(known), [it for it in known if it.valid_to is None]
     instructions, said = instructions_of(known)
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
-    facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
-    facts.sort(key=lambda it: _order(it, now))
+    ranked = sorted(ranked_facts(known, now) if facts is None else facts, key=itemgetter(0))
+    told_facts = [item for _, item in ranked if item.id not in said]
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
-    held, items = frozenset(it.text for it in facts), list[ContextItem]()
+    held, items = frozenset(it.text for it in told_facts), list[ContextItem]()
     for place, turns in enumerate(last):  # The end of a session, without the lines in a fact below.
         told = [line for line in left_of(turns) if line.held not in held]
         told = [line for line in told if place == 0 or line.text.startswith(OF_OTHERS)]
         items += [item_of("left", turns[it.turn], it.text) for it in (*session_line(turns), *told)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [item_of("facts", it, it.text) for it in facts]
+    items += told_facts
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
     items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
     items += [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
     left_out = tuple(names)
     return _with_opposed([item for item in items if not _is_left_out(item.text, left_out)], asked)
+
+
+def ranked_facts(known: Iterable[Known], now: int) -> list[RankedItem]:
+    """Return the valid facts and insights among known texts as items, each with its sort key, unsorted."""
+    facts = (it for it in known if it.kind in ("fact", "insight") and it.valid_to is None)
+    return [(_order(it, now), item_of("facts", it, it.text)) for it in facts if not _is_task(it)]
 
 
 def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]) -> list[ContextItem]:

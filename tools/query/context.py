@@ -35,7 +35,7 @@ from memtape.state.views.context import (
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 from memtape.tools.query.conflicts import Answered, answers_of, opposed_pairs, waiting
-from memtape.tools.query.found import ScopeTexts, known_among, known_in
+from memtape.tools.query.found import ScopeTexts, facts_in, known_among, known_in
 from memtape.tools.query.ordering import mark_of_turn
 from memtape.tools.query.retrieval import Retriever
 from memtape.tools.query.telling import brief, tokenizer, told_day, told_who
@@ -155,9 +155,9 @@ def _items(read: Sequence[ScopeTexts], page: str, now: int, session: str | None)
         rows = [row for found in read for row in found.known()]
         closed = [row for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
         last = [_turns(said, closed, now) for said in read[0].last_sessions(session)]
-        items = items_of(
-            known, now, last, {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
-        )
+        waiting_pairs = {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
+        facts = [it for found in read for it in facts_in(found, now)]
+        items = items_of(known, now, last, waiting_pairs, facts)
         turns = read[0].latest_turns(TURNS_LOOKED_AT) if page else ()
         return [*items, *_open_items(turns, known, items, page, now)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -49,7 +50,7 @@ from memtape.state.text.orders import words_named_by
 from memtape.state.text.phrases import has_phrases
 from memtape.state.text.reading import read
 from memtape.state.text.terms import TOLD_LANGUAGES, terms
-from memtape.state.views.context import Known, known_of
+from memtape.state.views.context import Known, RankedItem, known_of, ranked_facts
 from memtape.state.views.filters import NO_FILTERS, passes, summary_passes
 from memtape.state.views.indexed import said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
@@ -602,8 +603,19 @@ _BEHIND = 10**15
 
 def known_in(found: ScopeTexts, now: int) -> list[Known]:
     """Return all candidates for a start from a scope, at a time in microseconds."""
-    of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
+    of_rows = _known_rows(found, now)
     return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
+
+
+def _known_rows(found: ScopeTexts, now: int) -> list[Known]:
+    return found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
+
+
+def facts_in(found: ScopeTexts, now: int) -> list[RankedItem]:
+    """Return the ranked facts among the candidates of `known_in`; those of rows are ranked once an hour."""
+    of_rows = _known_rows(found, now)
+    ranked = found.once_rows.of("facts", now, lambda: sorted(ranked_facts(of_rows, now), key=itemgetter(0)))
+    return [*ranked, *ranked_facts(known_in(found, now)[len(of_rows) :], now)]
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
