@@ -125,3 +125,15 @@ def test_an_import_takes_no_erasure_and_no_secret_and_goes_where_told(said: Path
     assert document("import", there, "--scope", "project:c", home=said)["scopes"].keys() == {"project:c"}
     found = document("search", "harbour", home=said, scope="project:c")["results"]
     assert [it["text"] for it in found][:1] == ["Mira owns the harbour."]
+
+
+def test_an_import_into_a_new_folder_says_how_to_give_it_that_project(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, home = tmp_path / "memory.jsonl", tmp_path / "other"
+    call("export", lines, home=said, scope=A)
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    assert f"`memtape project adopt {A}`" in call("import", lines, home=home).stdout
+    call("project", "adopt", A, home=home)
+    assert document("search", "harbour", home=home)["results"]

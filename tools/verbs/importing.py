@@ -62,6 +62,7 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
     page, once it is saved. With --log-format each taking is a line on stderr instead of a sentence.
     """
     from memtape.tools.capture.profiles import check_storing
+    from memtape.tools.capture.project import is_unmade
     from memtape.tools.importing.taking import Importer
 
     if bool(asked.paths) is asked.all:
@@ -77,11 +78,15 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
             speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
             summary = importer.take(sources, folders)
         told = "" if summary.dry_run else speaker.profile.told
+        is_new = own is None and not summary.dry_run and is_unmade(speaker.scope)
     if summary.nothing_read:
         formats = ", ".join(SOURCES)
         say(f"Error: There was nothing that could be read.\nThe formats are {formats}.", err=True)
     yield Failure(summary) if summary.nothing_read else summary
     yield from _summary_lines(summary)
+    if is_new and len(summary.scopes) == 1:
+        (scope,) = summary.scopes
+        yield f"This folder has no project yet: `memtape project adopt {scope}` gives it that one."
     if told:
         yield told
 
