@@ -270,7 +270,7 @@ def test_erasing_a_flush_erases_what_was_distilled(home: Path, project: Path, co
         assert client.search("zanzibar lighthouse").results[0].id == insight.id
         made = plan(client.home, client.log, client.scope, [id], only=True)
         assert {item.id for item in made.items} >= {id, insight.id}
-        made.take_carriers()
+        made.take_carriers(client.log)
         erasure = client.erase(made)
         assert erasure.ok, erasure.after.found or erasure.after.unreadable
         assert not [it for it in client.search("zanzibar lighthouse").results if "zanzibar" in it.text]
