@@ -140,14 +140,20 @@ def test_nobody_gets_the_home_of_a_killed_owner_whose_process_lives(home: Home, 
     owner = run(home)
     until_written(home, log, owner)
     processes = children(owner.pid)
-    os.kill(processes[0], signal.SIGSTOP)
+
+    def leasing() -> list[int]:
+        return [pid for lease in home.leases() if (pid := lease.holder()) in processes]
+
+    until(lambda: bool(leasing()))
+    stopped = leasing()[0]
+    os.kill(stopped, signal.SIGSTOP)
     os.kill(owner.pid, signal.SIGKILL)
-    until(lambda: not any(map(alive, processes[1:])))
+    until(lambda: not any(alive(pid) for pid in processes if pid != stopped))
     with pytest.raises(Locked) as refusal:
         share(home, log, 1)
-    assert refusal.value.pid == processes[0]
-    os.kill(processes[0], signal.SIGCONT)
-    until(lambda: not alive(processes[0]))
+    assert refusal.value.pid == stopped
+    os.kill(stopped, signal.SIGCONT)
+    until(lambda: not alive(stopped))
     share(home, log, 1)
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
