@@ -96,7 +96,8 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     `erased_before` are ids erased earlier. `texts` are the statements in the erased events, as far as still
     on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too; a
     plan that is kept has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
-    erasure was cut short. `others` are ids of captures with other texts, derived from carriers.
+    erasure was cut short. `others` are ids of captures with other texts, derived from carriers; a plan
+    that is kept has none.
     """
 
     scope: str
@@ -240,13 +241,15 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
         if not made.is_resumed:
             _check_sight(before)
     if name:
-        kept = replace(made, corrections={}, vectors=[*needles.vectors], is_resumed=True)
+        kept = replace(made, corrections={}, others=[], vectors=[*needles.vectors], is_resumed=True)
         keep_unfinished(home, name, kept)
     if due:
         log.append(due)
     if made.take_unreadable:
-        of = dict.fromkeys(number for number, _ in made.unreadable)
-        log.blank({it: [offset for number, offset in made.unreadable if number == it] for it in of})
+        by_partition: dict[int, list[int]] = {}
+        for number, offset in made.unreadable:
+            by_partition.setdefault(number, []).append(offset)
+        log.blank(by_partition)
     try:
         scrub_as_owner(home, log, on_phase, on_note)
     except StillHeld:
