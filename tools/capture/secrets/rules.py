@@ -126,6 +126,13 @@ def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
     return [*forms, *told], len(forms), sought, AhoCorasick(list(sought))
 
 
+@cache
+def _before_key() -> frozenset[int]:
+    """Return the numbers, in the automaton, of the words that need the word key behind them."""
+    words = table("rules.toml")["keywords"]["before_key"].split()
+    return frozenset(number for number, word in enumerate(rules()[2]) if word in words)
+
+
 def may_hold_secret(text: str, *, asked: bool = False) -> bool:
     """Whether a text may hold a secret: never False where a rule finds one in the text as it is written.
 
@@ -133,10 +140,9 @@ def may_hold_secret(text: str, *, asked: bool = False) -> bool:
     """
     if not text.isascii() or len(text) > PIECE_CHARS or _RUN.search(text):
         return True
-    (_, _, sought, automaton), lower = rules(), text.lower()
-    words, before_key = [*sought], table("rules.toml")["keywords"]["before_key"].split()
-    met = {words[number] for number, _, _ in automaton.find_matches_as_indexes(lower, overlapping=True)}
-    has_word = bool(met) and ("key" in lower or not met.issubset(before_key))
+    (_, _, _, automaton), lower = rules(), text.lower()
+    met = {number for number, _, _ in automaton.find_matches_as_indexes(lower, overlapping=True)}
+    has_word = bool(met) and ("key" in lower or not met <= _before_key())
     return has_word or (asked and any(map(str.isdigit, text)))
 
 
