@@ -125,6 +125,8 @@ def test_without_a_name_the_hosts_of_this_machine_are_shown_connected_and_import
     for name in ("gemini", "copilot", "opencode", "qwen"):
         (said.parent / "bin" / name).unlink()
     shown = memtape(home, "agents", "connect", "--print")
+    listed = json.loads(memtape(home, "agents", "connect", "--print", "--json").stdout)["commands"]
+    assert [f"  $ {it}" for it in listed] == [it for it in shown.stdout.splitlines() if it.startswith("  $ ")]
     refused = memtape(home, "agents", "connect")  # Nobody is at a terminal who could agree.
     for told in (shown.stdout, refused.stdout):
         assert "$ claude plugin install memtape@memtape-local" in told

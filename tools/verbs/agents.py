@@ -219,7 +219,8 @@ def _connect_found(home: Path, only_print: bool, yes: bool) -> Output:
     hosts = [name for name in found if not connecting.is_connected(folder, name)]
     plans = [line for name in hosts for line in _plan_lines(folder, name)]
     if only_print:
-        yield Connection(hosts=hosts, commands=[line.strip() for line in plans if line.startswith("  $ ")])
+        steps = (step for name in hosts for step in connecting.steps_of(folder, name, HOSTS[name].install))
+        yield Connection(hosts=hosts, commands=list(map(shlex.join, steps)))
         yield from plans
         return
     say_all(plans, err=is_json())
