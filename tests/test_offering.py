@@ -73,6 +73,9 @@ def test_a_young_scope_gives_what_it_has_and_at_most_so_many(client: Client) -> 
     client.capture("The staging kayak listens on port 5433.")
     for prompt in ("On which port does the staging kayak listen?", "Is the staging port ok?"):
         assert "5433" in given_for(client, prompt)
+    for prompt in ("Who plays the staging violin?", "staging"):  # One word of several, and no question.
+        assert given_for(client, prompt) == ""
+    assert "5433" in given_for(client, "Which kayak is it?")
     for number in range(9):
         client.capture(f"The violin in museum {number} of Ghent is {number} years old.")
     assert given_for(client, "How old is the violin in the Ghent museum?").count("\n- ") == MOST

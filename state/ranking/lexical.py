@@ -66,7 +66,8 @@ class QuestionTerms(NamedTuple):
     common: tuple[str, ...]
 
 
-LEAST_SHARED = 2  # Minimum number of common words; a single one is no evidence.
+LEAST_SHARED = 2  # Minimum number of common words; a single one is evidence only for a question.
+LEAST_ALONE = 0.6  # Minimum share of the question that the single word then holds.
 MORE_TEXTS = 1_000
 """A scope counts as having so many more texts without a word of a prompt: a young one has no common word."""
 
@@ -283,14 +284,18 @@ class ScopeWords:
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         whole = self._terms(prompt)
-        parts = dict.fromkeys((prompt, *questions(read(prompt))))
+        asked = questions(read(prompt))
+        parts = {prompt: LEAST_SHARED} | dict.fromkeys(asked, 1)
         here = np.array(places, np.int64)
-        shares = np.max([self._shares(part, here, whole.called) for part in parts], axis=0)
+        shares = np.max([self._shares(part, here, whole.called, n) for part, n in parts.items()], axis=0)
         one = whole.named[0] if len(whole.named) == 1 else None
         return [Weighed(share, one) for share in shares.tolist()]
 
-    def _shares(self, query: str, places: Ints, called: dict[str, None]) -> Floats:
-        """Return the share of a part of a prompt in each text; `called` are the names in the whole prompt."""
+    def _shares(self, query: str, places: Ints, called: dict[str, None], least: int) -> Floats:
+        """Return the share of a part of a prompt in each text; `called` are the names in the whole prompt.
+
+        A text with fewer than `LEAST_SHARED` common words needs `least`, and a share of `LEAST_ALONE`.
+        """
         asked = self._terms(query, called)
         most = min(sum(map(self._weight, dict.fromkeys(each))) for each in asked.readings)
         known = asked.known
@@ -303,10 +308,11 @@ class ScopeWords:
         for term in day_terms(read(query)):
             if term in self._dated:
                 held += self._weight(term) * is_one_of(self._days[places], np.array(self._dated[term]))
-        return np.where(shared >= LEAST_SHARED, np.minimum(1, held / (most or 1)), 0)
+        share = np.minimum(1, held / (most or 1))
+        return np.where((shared >= LEAST_SHARED) | ((shared >= least) & (share >= LEAST_ALONE)), share, 0)
 
     def _weight(self, term: str) -> float:
-        held = len(self._texts.found(term).rows)
+        held = max(1, len(self._texts.found(term).rows))
         return float(np.log1p((self._texts.count + MORE_TEXTS - held + 0.5) / (held + 0.5)))
 
     def reading(self, query: str) -> QuestionTerms:

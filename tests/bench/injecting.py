@@ -65,13 +65,12 @@ def _prompts(
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the set of each prompt, its text, and the native ids of the turns with the answer."""
     for one in conversation.questions:
-        if one.evidence or not one.answered:
-            yield "answerable" if one.answered else "unanswerable", one.text, one.evidence
+        yield "answerable" if one.evidence else "unanswerable", one.text, one.evidence
     foreign = orjson.loads(FOREIGN.read_bytes())
     for kind in ("coding", "everyday"):
         yield from ((f"foreign, {kind}", text, ()) for text in foreign[kind])
     others = (one for other in every if other is not conversation for one in other.questions)
-    yield from (("other conversations", one.text, ()) for one in others if one.answered)
+    yield from (("other conversations", one.text, ()) for one in others if one.evidence)
     yield from (("foreign talk", text, ()) for text in talk)
 
 
