@@ -19,6 +19,7 @@ _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
 _INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
 _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
+_ESCAPED = re.compile(r"\\(.)|&#(\d+);")
 TEXT_CHARS = 300  # How much of a text a line shows; the page that it links to has the whole.
 TOLD_CHARS = 200
 _LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
@@ -36,6 +37,11 @@ def _escaped(shown: str) -> str:
     if _BLOCK_MARK.match(line):
         line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
     return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line) if line[:1] in (" ", "\t") else line
+
+
+def unescape(line: str) -> str:
+    """Return the text of a line that `escape` or `quote` wrote, without the mark of the quotation."""
+    return _ESCAPED.sub(lambda found: found[1] or chr(int(found[2])), line)
 
 
 def link(path: str) -> str:

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 from commanding import call, document
+from hypothesis import given
+from hypothesis import strategies as st
 from kafka_broker import Broker
 from msgspec.structs import asdict
 
+from memtape.schemas.events import OWN_TAGS
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.visible import visible
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.markdown import escape, quote, unescape
 from memtape.tools.client import Client
 
 A, B = "project:a", "project:b"
@@ -103,6 +108,52 @@ def test_markdown_has_what_is_remembered_and_nothing_is_written_over(said: Path,
     assert "is there already" in call("export", page, home=said, scope=A, code=1).stderr
     assert page.read_text() == told
     assert "goes with JSON lines" in call("export", tmp_path / "x.md", "--all", home=said, code=2).stderr
+
+
+def test_a_home_made_from_markdown_has_the_texts_that_the_pages_show(said: Path, tmp_path: Path) -> None:
+    odd = "a line\n## heading\n- [x] item ``code``\n    www.x.y &#32; \\\\*\n> quote, `^01`\n\n1. one: two"
+    with Client(said, scope=A, origin="user", actor="Ada *L*") as client:
+        client.capture(odd, kind="insight", tags=("to_do", "a:b"))
+        client.project()
+    page = tmp_path / "memory.md"
+    call("export", page, home=said, scope=A)
+    other = tmp_path / "other"
+    done = document("import", page, home=other)
+    assert (done["taken"], done["problem_count"]) == (document("search", home=said, scope=A)["count"], 0)
+    fields = ("id", "kind", "actor", "origin")
+
+    def shown(home: Path) -> list[dict[str, Any]]:
+        """Return the memories; no page shows spaces at the end of a line, and no tag of ours is taken."""
+        found = document("search", "--limit", "50", home=home, scope=A)["results"]
+        told = [{name: one[name] for name in fields} for one in found]
+        for one, of in zip(told, found, strict=True):
+            one["text"] = "\n".join(map(str.rstrip, of["text"].split("\n")))
+            one["tags"] = [tag for tag in of["tags"] if tag not in OWN_TAGS]
+        return sorted(told, key=lambda it: str(it["id"]))
+
+    assert shown(other) == shown(said) and odd in [it["text"] for it in shown(other)]
+    for home in (other, said):
+        (tmp_path / f"{home.name}.md").write_text(page.read_text())
+        again = document("import", tmp_path / f"{home.name}.md", home=home)
+        assert (again["taken"], again["known"]) == (0, done["taken"])
+
+
+def test_a_memory_whose_lines_were_changed_is_named_and_the_rest_is_taken(said: Path, tmp_path: Path) -> None:
+    page = tmp_path / "memory.md"
+    call("export", page, home=said, scope=A)
+    told = page.read_text()
+    first = told.index("` by ")
+    page.write_text(told[: first - 5] + told[first:] + "\n## no day\n\n> a line\n")
+    done = document("import", page, home=tmp_path / "other")
+    assert done["taken"] > 0 and done["problem_count"] == 2
+    assert {it["reason"] for it in done["problems"]} == {"a memory whose lines were changed"}
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60))
+def test_what_a_quotation_escapes_is_read_back(text: str) -> None:
+    shown = visible(text).split("\n")
+    assert [unescape(line[2:]) for line in quote(text)] == [line.rstrip() for line in shown]
+    assert unescape(escape(shown[0])) == shown[0]
 
 
 def test_an_import_takes_no_erasure_and_no_secret_and_goes_where_told(said: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Events that `memtape export` wrote, taken in again under their ids, so that no event is taken twice."""
+"""What `memtape export` wrote, taken in again under its ids, so that nothing is taken twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Event
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing import reading
+from memtape.tools.importing import finding, memory_pages, reading
 from memtape.tools.importing.records import ImportSummary, Skipped
 
 BATCH_EVENTS = 1_000
@@ -29,7 +29,7 @@ def take_events(
     Yields for each batch the number of its bytes, and whether it had any event. In a dry run nothing is
     appended. An event without a scope, and an erasure, is skipped: it would act on all of a home.
     """
-    rows = reading.rows(file)
+    rows = memory_pages.rows(file) if path.suffix.lower() in finding.MARKDOWN_ENDINGS else reading.rows(file)
     while batch := list(islice(rows, BATCH_EVENTS)):
         events: list[Event] = []
         for row in batch:

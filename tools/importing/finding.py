@@ -16,6 +16,7 @@ from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
+from memtape.tools.importing.memory_pages import TITLE
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
 
 EXPORT = "export"
@@ -24,7 +25,7 @@ ARCHIVE = "archive"
 
 ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
-_MARKDOWN_ENDINGS = (".md", ".markdown")
+MARKDOWN_ENDINGS = (".md", ".markdown")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
 _ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
@@ -152,10 +153,12 @@ def _source(path: Path, name: str) -> ImportSource:
     ending, unknown = path.suffix.lower(), ImportSource(path, unfit=NO_FORMAT)
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
-    if ending in _MARKDOWN_ENDINGS:
+    if ending in MARKDOWN_ENDINGS:
         project = path.parent.parent
         in_memory = path.parent.name == "memory" and any(project.glob("*.jsonl"))
-        return _memory_file(path, project) if in_memory else ImportSource(path, MARKDOWN, name)
+        if in_memory:
+            return _memory_file(path, project)
+        return ImportSource(path, EVENTS if _is_export(path) else MARKDOWN, name)
     # A page beside an export repeats it, as ChatGPT's.
     repeats = path.name == "chat.html" and (path.parent / "conversations.json").exists()
     if ending in documents.FORMATS and not repeats:
@@ -170,6 +173,13 @@ def _source(path: Path, name: str) -> ImportSource:
     except OSError as error:
         return ImportSource(path, unfit=Skipped(f"cannot be read: {error.strerror}", problem=True))
     return unknown if found is None else session_file(path, found, name)
+
+
+def _is_export(path: Path) -> bool:
+    """Return whether a file of Markdown begins as an export of Memtape does."""
+    with suppress(OSError), reading.opened(path) as file:
+        return file.read(len(TITLE)) == TITLE.encode()
+    return False
 
 
 def _format_in(path: Path, *, in_rows: bool) -> str | None:

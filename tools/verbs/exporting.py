@@ -1,4 +1,4 @@
-"""Export the memories of a project, as JSON lines to import again, or as Markdown to read."""
+"""Export a project: its events as JSON lines, or its memories as Markdown. Both can be imported again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def export(
     ] = None,
     every: Annotated[bool, said("Every project, and global.", option="--all")] = False,
 ) -> Exported | None:
-    """Export the memories of this project: JSON lines to import elsewhere, or Markdown to read.
+    """Export the memories of this project: JSON lines with all of their history, or Markdown to read.
 
         memtape export memory.jsonl
         memtape export --all > everything.jsonl
@@ -44,7 +44,8 @@ def export(
     The lines are the events of the log: what was said, with its time and speaker, and what was decided of it.
     `memtape import memory.jsonl` makes the same memories of them in another home, on a log of any kind; it
     adds nothing twice. What is forgotten is among the lines, and stays forgotten. What is erased is not.
-    Without a file the lines are printed.
+    An import of the Markdown has the shown memories, each with its id, kind, tags, speaker and day. Without a
+    file the lines are printed.
 
     Raises `MemtapeError` for a file that is there.
     """
