@@ -173,7 +173,7 @@ def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
         ("settle 01a21eb2", "(01a21eb2); they go with one of --keep, --accept and --decline."),
         ("archive --undo", "Give ids, or --all-of."),
         ("settle --accept", "Give ids, or --all for every rule."),
-        ("log --from -1 --partition 3", "-1 is not in the range x>=0."),
+        ("log 3-1", "'3-1' is no place on the log, which is as 3/120, or 3 for a partition."),
         ("agents connect vim", "'vim' is not one of 'claude', 'codex'"),
         ("admin refold --fold no", "'no' is not one of 'on', 'off'."),
         ("remember it", "Did you mean `memtape capture`?"),

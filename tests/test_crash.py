@@ -455,7 +455,7 @@ def test_a_damaged_slot_is_named_and_nothing_is_projected_past_it(home: Home, co
     for _ in range(2):
         refused(call(home, "run", "--once"), *named)
         assert projected <= watermark(home) <= projected + 20
-    whole = ("log", "--partition", str(P), "--from", "0", "--limit", "10000")
+    whole = ("log", f"{P}/0", "--limit", "10000")
     for words in (whole, ("log", "--scope", A, "--limit", "30"), ("rebuild",)):
         refused(call(home, *words), *named)
     # What stands before it is served, and is still what the log says.

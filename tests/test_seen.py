@@ -112,7 +112,7 @@ def test_what_came_of_it(home: Path, project: Path) -> None:
         assert {it.id: (it.line, it.now) for it in start.memories}[plain] == (None, "erased")
     words = ["agents", "given", "--home", str(home), "--scope", start.scope]
     shown = CliRunner().invoke(main, words)
-    assert "[used]" in shown.output and "forgotten since" in shown.output and plain[-8:] in shown.output
+    assert "(user), used]" in shown.output and "forgotten since" in shown.output and plain[-8:] in shown.output
     printed = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
     assert printed["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
 

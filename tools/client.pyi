@@ -351,17 +351,10 @@ class Client(World):
         around: An id, a time as ISO 8601, or an age as 3d.
         limit: The most that are listed.
         """
-    def read_log(
-        self,
-        partition: int | None = None,
-        offset: int | None = None,
-        limit: int = 20,
-        types: Sequence[str] = (),
-    ) -> list[LogSlot]:
-        """Print events of the log as they stand: the last ones, or from an offset on.
+    def read_log(self, place: str | None = None, limit: int = 20, types: Sequence[str] = ()) -> list[LogSlot]:
+        """Print events of the log as they stand: the last ones, or from a place on.
 
-        partition: Read this partition, all scopes of it.
-        offset: Read from this offset on; needs --partition or a scope.
+        place: Read from this place on, all scopes: 3/120, or 3 for its last ones.
         limit: The most events.
         types: Only this type.
         """
@@ -987,16 +980,11 @@ class AsyncClient:
         limit: The most that are listed.
         """
     async def read_log(
-        self,
-        partition: int | None = None,
-        offset: int | None = None,
-        limit: int = 20,
-        types: Sequence[str] = (),
+        self, place: str | None = None, limit: int = 20, types: Sequence[str] = ()
     ) -> list[LogSlot]:
-        """Print events of the log as they stand: the last ones, or from an offset on.
+        """Print events of the log as they stand: the last ones, or from a place on.
 
-        partition: Read this partition, all scopes of it.
-        offset: Read from this offset on; needs --partition or a scope.
+        place: Read from this place on, all scopes: 3/120, or 3 for its last ones.
         limit: The most events.
         types: Only this type.
         """

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Captured, Event, Kind, Origin, Pinned, Recalled, Used
+from memtape.schemas.events import PEOPLE, Actor, Captured, Event, Kind, Origin, Pinned, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
 from memtape.schemas.metrics import OnPhase
@@ -44,6 +44,7 @@ from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.instructions import same_instruction
 from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import read
+from memtape.state.views.filters import Spoken
 from memtape.state.views.last_session import left_of
 from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
 from memtape.tools.query.plan import is_whole
@@ -215,12 +216,15 @@ Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
 class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that an agent was given. `line` is the first of its text, None where that is erased.
 
-    `used` is None where that is no longer known: times of use are kept for 18 days.
+    `actor` and `origin` are its author's, None where the text is erased. `used` is None where that is no
+    longer known: times of use are kept for 18 days.
     """
 
     id: str
     scope: str
     line: str | None
+    actor: str | None = None
+    origin: Origin | None = None
     used: bool | None
     now: Since
 
@@ -299,17 +303,28 @@ def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Eve
 
 def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
     """Return how a memory that was given stands, and whether its use was told or an answer carried it."""
-    text, now, scope = _standing(log, of, id)
+    said, now, scope = _standing(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
     used: bool | None = told
     if not told and use is not None and answered and use.last_at >= at:
         is_forgotten = len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US
         used = True if any(time in use.times for time in answered) else None if is_forgotten else False
-    line = None if text is None else first_line(text)
-    return GivenMemory(id=id, scope=scope, line=line, used=used, now=now)
+    if said is None:
+        return GivenMemory(id=id, scope=scope, line=None, used=used, now=now)
+    who, line = said.actor, first_line(said.text)
+    return GivenMemory(
+        id=id, scope=scope, line=line, actor=who.name, origin=who.origin, used=used, now=now
+    )  # fmt: skip
 
 
-def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
+class _Said(NamedTuple):
+    """A text and its author."""
+
+    text: str
+    actor: Actor
+
+
+def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_Said | None, Since, str]:
     """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
@@ -317,12 +332,12 @@ def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, 
             replaced = isinstance(row, MemoryRow) and is_replaced(row)
             it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
-            return it.text, now, one.name
+            return _said(it), now, one.name
     for one in of:
         number, offset = partition_of(one.name, log.partitions), log.known(one.name, [id]).get(id)
         event = None if offset is None else capture_at(log, number, offset, one.erasures)
         if event is not None and isinstance(event.body, Captured):
-            return event.body.text, "forgotten", one.name
+            return _Said(event.body.text, event.actor), "forgotten", one.name
     return None, "erased", of[0].name
 
 
@@ -413,8 +428,8 @@ MOST_ARCHIVED = 10_000
 class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
     """An archived memory or turn, by the id of its first capture. Times are in microseconds.
 
-    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left. `hidden`
-    says that the memory or turn was also forgotten or withdrawn.
+    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left, and then
+    `actor` and `origin` are None. `hidden` says that the memory or turn was also forgotten or withdrawn.
     """
 
     id: str
@@ -425,6 +440,8 @@ class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     purged: bool
     text: str
+    actor: str | None = None
+    origin: Origin | None = None
     hidden: bool
 
 
@@ -469,8 +486,11 @@ def archived_of(
     texts = []
     for row in latest:
         shown = next(iter(opened[row.scope].rows_called(row.id)), None)
-        text = _said(log, row, erasures[row.scope]) if shown is None else shown.text
-        texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
+        said = _captured(log, row, erasures[row.scope]) if shown is None else _said(shown)
+        told: dict[str, Any] = {"text": "", "hidden": shown is not None and shown.hidden}
+        if said is not None:
+            told |= {"text": said.text, "actor": said.actor.name, "origin": said.actor.origin}
+        texts.append(made_from(ArchivedText, row, **told))
         on_phase("reading", len(texts), len(latest))
     tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
     counts = dict(sorted(Counter(row.why for row in listed).items()))
@@ -481,8 +501,13 @@ def archived_of(
     )  # fmt: skip
 
 
-def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
-    """Return the text of a capture on the log, empty if erased."""
+def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> _Said | None:
+    """Return the text of a capture on the log, None if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
-    body = event.body if event is not None and event.id == row.id else None
-    return body.text if isinstance(body, Captured) else ""
+    if event is None or event.id != row.id or not isinstance(event.body, Captured):
+        return None
+    return _Said(event.body.text, event.actor)
+
+
+def _said(row: Spoken) -> _Said:
+    return _Said(row.text, Actor(name=row.actor, origin=row.origin))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtape.schemas.events import PEOPLE, Captured, Decided, Event, Origin
 from memtape.schemas.ids import short_id
@@ -33,6 +33,21 @@ AWAY = (
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
 _NAMED = lazy(r"(?<=(?:by|in|ts) )[0-9a-f]{8}-[0-9a-f-]{27}(?=$|, which)")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
+
+
+class Authored(Protocol):
+    """A text whose author is known, or None where the text is gone."""
+
+    @property
+    def actor(self) -> str | None: ...
+
+    @property
+    def origin(self) -> Origin | None: ...
+
+
+def told_author(it: Authored) -> str:
+    """Return the author of a text and how far they are trusted: `Ada (user)`."""
+    return f"{one_line(it.actor or '', 40)} ({it.origin})"
 
 
 def told_who(actor: str, origin: Origin) -> str:

@@ -31,7 +31,7 @@ from memtape.tools.capture.writing import check_label, check_person, now_us
 from memtape.tools.doors.terminal import confirmed, say, say_lag, some
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 from memtape.tools.query.plan import folded, state_of
-from memtape.tools.query.telling import held, lives_told
+from memtape.tools.query.telling import held, lives_told, told_author
 from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said, terminal
 
 if TYPE_CHECKING:
@@ -285,7 +285,8 @@ def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Lines:
         yield f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}"
         for it in texts:
             text = next(iter(it.text.splitlines()), "") or "(its text is erased)"
-            about = [it.kind, f"said {format_day(it.at)}", f"archived {format_day(it.archived_at)}"]
+            by = [told_author(it)] if it.actor else []
+            about = [it.kind, *by, f"said {format_day(it.at)}", f"archived {format_day(it.archived_at)}"]
             about += ["forgotten or withdrawn too"] * it.hidden + [it.scope] * (it.scope != found.scope)
             yield f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {short_id(it.id)}"
     if not found.archived:

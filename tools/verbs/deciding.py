@@ -34,6 +34,7 @@ from memtape.tools import query
 from memtape.tools.capture.writing import Line, Writer, check_label, check_person
 from memtape.tools.doors.terminal import say_lag
 from memtape.tools.query.plan import named_by, state_of
+from memtape.tools.query.telling import told_author
 from memtape.tools.verb import (
     Asks,
     Effect,
@@ -314,7 +315,7 @@ def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", of
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
     for it in found:
-        about = f"{it.kind}  {one_line(it.actor, 40)} ({it.origin})"
+        about = f"{it.kind}  {told_author(it)}"
         yield f"{format_day(it.at)}  {short_id(it.id)}  {about}  {one_line(it.text, SHOWN_CHARS)}"
     if len(found) == asked.limit:
         yield "There may be more; --limit shows it."
@@ -501,7 +502,7 @@ def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[s
                 yield f"     {name}  no longer shown"
                 continue
             confirmed = f", confirmed {side.confirmations}x" if side.confirmations else ""
-            said = f"{format_day(side.at or 0)}, {one_line(side.actor or '', 40)} ({side.origin}){confirmed}"
+            said = f"{format_day(side.at or 0)}, {told_author(side)}{confirmed}"
             yield f"     {name}  {one_line(side.text, TEXT_CHARS)}\n        {said}, {short_id(side.id or '')}"
         day = format_day(it.settled_at or 0)
         if it.status == "pending":
@@ -541,7 +542,7 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[str]:
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
-        who = f"{one_line(rule.actor, 40)} ({rule.origin})"
+        who = told_author(rule)
         yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
         yield f"    memtape settle {short_id(rule.id)} --accept --scope {rule.scope}, or --decline"
     if waiting:
@@ -578,7 +579,7 @@ def _order_lines(world: World, asked: Any, found: list[Order]) -> Iterator[str]:
         left_out = f"leaves out what has {', '.join(it.about)}"
         about = left_out if it.about else "names nothing that could be left out"
         yield f"{number:2}. {one_line(it.text, TEXT_CHARS)}"
-        yield f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}"
+        yield f"    {format_day(it.at)} · {told_author(it)} · {about}"
         ends = "; ".join(f"memtape forget {short_id(id)} --scope {it.scope}" for id in it.ids)
         yield f"    to end it: {ends}"
     if not found:

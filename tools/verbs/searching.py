@@ -26,7 +26,7 @@ from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.query.telling import other_wordings, with_short_id
+from memtape.tools.query.telling import other_wordings, told_author, with_short_id
 from memtape.tools.recalling import MAX_SHOWN, append_recall, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, inside, people, rare, said
 
@@ -239,7 +239,7 @@ def latest_lines(world: World, asked: Any, found: Sequence[Result]) -> Iterator[
     """Yield texts without a search."""
     for it in found:
         marks = "".join(f" · {one_line(with_short_id(mark), TEXT_CHARS)}" for mark in it.marks)
-        about = f"{it.kind} · {one_line(it.actor, 40)} ({it.origin}){marks}"
+        about = f"{it.kind} · {told_author(it)}{marks}"
         yield f"{format_time(it.at)}  {short_id(it.id)}  {about}"
         yield f"    {one_line(it.text, TEXT_CHARS)}"
     if not found:
@@ -286,7 +286,7 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
 
 
 def _result(number: int, result: Result) -> str:
-    about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
+    about = [result.kind, format_time(result.at)[:10], told_author(result)]
     if result.sums:
         about = ["not what was said"]
     about += map(with_short_id, markdown.standing(result))
@@ -421,7 +421,8 @@ def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
             used = {True: "used", False: "not used", None: "use unknown"}[it.used]
             now = "" if it.now == "shown" else f", {it.now} since"
             line = "(erased)" if it.line is None else one_line(it.line, LINE_CHARS)
-            yield f"    {short_id(it.id)}  {line}  [{used}{now}]"
+            by = "" if it.line is None else f"{told_author(it)}, "
+            yield f"    {short_id(it.id)}  {line}  [{by}{used}{now}]"
     if not found:
         yield "Nothing was given to an agent unasked."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -44,7 +45,6 @@ MAX_REASONS = 20
 Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
-Number = Annotated[int, Meta(ge=0)]
 
 
 class OpenAsks(Asks, frozen=True):
@@ -270,29 +270,33 @@ class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def read_log(
     world: World,
-    partition: Annotated[Number | None, people("Read this partition, all scopes of it.")] = None,
-    offset: Annotated[
-        Number | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
+    place: Annotated[
+        str | None, said("Read from this place on, all scopes: 3/120, or 3 for its last ones.", argument=True)
     ] = None,
     limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20,
     types: Types = (),
 ) -> list[LogSlot]:
-    """Print events of the log as they stand: the last ones, or from an offset on.
+    """Print events of the log as they stand: the last ones, or from a place on.
 
         memtape log --limit 5
         memtape log --sessions
-        memtape log --partition 3 --from 0 --json
+        memtape log 3/120 --json
 
     `memtape admin tail` follows new ones as they come.
     """
-    of_scope = world.scope if partition is None else None
-    number = partition_of(world.scope, world.log.partitions) if partition is None else partition
+    of_scope = world.scope if place is None else None
+    number, offset = partition_of(world.scope, world.log.partitions), None
+    if place is not None:
+        parts = re.fullmatch(r"(\d+)(?:/(\d+))?", place)
+        if parts is None:
+            raise InvalidUse(f"{place!r} is no place on the log, which is as 3/120, or 3 for a partition.")
+        number, offset = int(parts[1]), parts[2]
     if number >= world.log.partitions:
         raise InvalidUse(f"The log has partitions 0 to {world.log.partitions - 1}.")
     if offset is None:
         slots = list(islice(backwards(world.log, number, of_scope, types), limit))[::-1]
     else:
-        slots = world.log.read(number, offset, limit, scope=of_scope, types=types)
+        slots = world.log.read(number, int(offset), limit, scope=of_scope, types=types)
     return [_decoded(slot) for slot in slots]
 
 

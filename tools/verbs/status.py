@@ -20,7 +20,7 @@ from memtape.tools import query
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.query.results import Result
-from memtape.tools.query.telling import held, lives_told, size_told
+from memtape.tools.query.telling import held, lives_told, size_told, told_author
 from memtape.tools.verb import AsOf, Output, Verb, said
 from memtape.tools.verbs.deciding import waiting_rules
 from memtape.tools.verbs.searching import ListAsks, recent
@@ -90,7 +90,7 @@ def overview(home: Path) -> Output:
     told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
     yield f"{told_scope(found.scope or '')} remembers {told}."
     for it in found.latest:
-        about = f"{format_day(it.at)}  {one_line(it.actor, 40)} ({it.origin})"
+        about = f"{format_day(it.at)}  {told_author(it)}"
         yield f"  {short_id(it.id)}  {about}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:

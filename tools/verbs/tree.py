@@ -44,7 +44,7 @@ from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import decoded, is_asked
 from memtape.tools.query.plan import named_by, state_of
-from memtape.tools.query.telling import redacted
+from memtape.tools.query.telling import redacted, told_author
 from memtape.tools.verb import Asks, Offer, Text, Verb, people, said
 
 REF_CHARS = 300
@@ -549,7 +549,7 @@ def _page_lines(world: Writer, asked: Any, shown: PageShown) -> Iterator[str]:
         yield f"\n{shown.text.strip()}\n"
     below = [(it.name, it.title) for it in shown.below]
     refs = [(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()]
-    said = {it.id: f"by {one_line(it.actor, 40)} ({it.origin}), {it.stands}" for it in shown.history}
+    said = {it.id: f"by {told_author(it)}, {it.stands}" for it in shown.history}
     lists = {
         "Below": [f"{name}  {one_line(title, SHOWN_CHARS)}".rstrip() for name, title in below],
         "Leads to": list(map(_end_line, shown.edges)),
