@@ -75,7 +75,7 @@ def test_every_command_has_help_and_a_place_in_the_docs(name: str, command: clic
 
 def test_capture_search_show_why_forget_restore() -> None:
     placed = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
-    assert set(placed) == {"id", "partition", "offset", "redacted", "profile"}
+    assert set(placed) == {"id", "scope", "partition", "offset", "redacted", "profile"}
     capture("the staging db listens on port 5433")
     found = document("search", "staging port", *SCOPE)
     (result,) = found["results"]
@@ -280,7 +280,7 @@ def test_memtape_alone_says_what_there_is(home: Path, monkeypatch: pytest.Monkey
     document("capture", "In all my projects, use tabs.", "--origin", "user", "--kind", "turn")
     told = call().output
     assert "remembers" in told and "port 7001" in told and "wait for you: `memtape settle`" in told
-    found = json.loads(call("overview", "--json").stdout)
+    found = json.loads(call("--json").stdout)
     assert len(found["rules"]) == 1 and found["next"] and len(found["latest"]) >= 2
 
 

@@ -112,9 +112,10 @@ def test_what_came_of_it(home: Path, project: Path) -> None:
         assert {it.id: (it.line, it.now) for it in start.memories}[plain] == (None, "erased")
     words = ["agents", "given", "--home", str(home), "--scope", start.scope]
     shown = CliRunner().invoke(main, words)
-    assert "(user), used]" in shown.output and "forgotten since" in shown.output and plain[-8:] in shown.output
+    assert all(it in shown.output for it in ("(user), used]", "forgotten since", plain[-8:]))
     printed = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
-    assert printed["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
+    fields = {"id", "scope", "line", "actor", "origin", "used", "now"}
+    assert printed["given"][0]["memories"][0].keys() == fields
 
 
 def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path, project: Path) -> None:

@@ -1,7 +1,7 @@
 """The command line: the command `memtape`, its groups and its commands, made from the table of verbs.
 
-The types, help and choices of options and words follow from the fields of what the verbs ask. `overview` is
-the only verb named here.
+The types, help and choices of options and words follow from the fields of what the verbs ask. No verb is
+named here.
 """
 
 from __future__ import annotations
@@ -170,16 +170,17 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
-        if cmd_name not in self.commands and cmd_name in (*self.names, "overview"):
+        if cmd_name not in self.commands and cmd_name in (*self.names, GROUPS[self.words].default):
             self.commands[cmd_name] = _made(f"{self.words} {cmd_name}".strip())
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take an unknown first word as one of the command that a group does without one."""
-        default = GROUPS[self.words].default
-        if default and (not args or (args[0] not in self.names and args[0] not in ctx.help_option_names)):
-            args = [default, *args]
-        return super().parse_args(ctx, args)
+        """Put the command that a group does without one before words that name none."""
+        default, first = GROUPS[self.words].default, args[0] if args else ""
+        named = ctx.resilient_parsing or first in (*self.names, *ctx.help_option_names, "--version")
+        if not self.words:  # `memtape` takes options alone so: any other first word is a mistake.
+            named = named or first[:1] not in ("", "-") or not {*self.names}.isdisjoint(args)
+        return super().parse_args(ctx, args if named or not default else [default, *args])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command of the first word; name the commands that an unknown word may mean.
@@ -233,7 +234,7 @@ def _made(words: str) -> click.Command:
         params=_parameters_of(verbs),
         callback=partial(_called, verbs),
         help=verbs[0].doc.text,
-        hidden=words == "overview",
+        hidden=words == GROUPS[""].default,
         context_settings={"ignore_unknown_options": True} if verbs[0].is_tolerant else None,
     )
     made.context_class = CommandContext
@@ -387,20 +388,5 @@ def _asked_of(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     return verb.asks(**values)
 
 
-def _overview(ctx: click.Context) -> None:
-    """Without a command, print the overview of this project."""
-    if ctx.invoked_subcommand is None:
-        overview = _made("overview")
-        with overview.make_context("overview", [], parent=ctx) as alone:
-            overview.invoke(alone)
-
-
-main = Commands(
-    "",
-    TITLES,
-    help=GROUPS[""].text,
-    invoke_without_command=True,
-    callback=click.pass_context(_overview),
-    params=[PROFILE],
-)
+main = Commands("", TITLES, help=GROUPS[""].text, params=[PROFILE])
 click.version_option(__version__, prog_name="memtape")(main)

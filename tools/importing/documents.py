@@ -8,6 +8,7 @@ file.
 
 from __future__ import annotations
 
+import logging
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -182,6 +183,7 @@ def _pdf(data: bytes) -> str | Skipped:
     from pypdf import PdfReader
     from pypdf.errors import FileNotDecryptedError
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # It tells stderr of each mistake of a file.
     reader = PdfReader(BytesIO(data))
     try:
         pages = [page.extract_text() for page in reader.pages]

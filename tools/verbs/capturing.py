@@ -91,9 +91,10 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
 
 
 class CaptureReceipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A text on the log: its id and position, or that it is spooled; a document has an id for each part."""
+    """A text on the log: its id, scope and position, or that it is spooled; a document has an id a part."""
 
     id: str
+    scope: str
     ids: tuple[str, ...] = ()
     count: int = 1
     partition: int | None = None
@@ -144,6 +145,7 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
     place = first.position if is_one and not first.spooled else None
     return CaptureReceipt(
         id=first.id,
+        scope=world.scope,
         ids=() if is_one else tuple(receipt.id for receipt in receipts),
         count=len(receipts),
         partition=place.partition if place else None,
