@@ -1,46 +1,49 @@
-"""Verification of views against the log: a replay through the oracle, compared row by row, page by page."""
+"""Verification of views against the log: a replay through the oracle, compared by leaves of the state hash.
+
+Views whose leaves differ are compared row by row, page by page.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from typing import NamedTuple, cast
 
-from memtape.flows.projection import TOLD_SLOTS, LoggedBodies
-from memtape.schemas.log import Log, slots_between
-from memtape.schemas.rows import TABLES, GoneRow, Row, TableName
+from memtape.flows.projection import LoggedBodies, OnFold, fold_until
+from memtape.schemas.log import Log
+from memtape.schemas.rows import Row, TableName, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.search_index import OpenIndex
-from memtape.sinks.tables import Shard, foreign
+from memtape.sinks.tables import foreign
 from memtape.sinks.vault import Vault, render
-from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
+from memtape.state.core.digests import digest, logical_row, root, state_leaves
 from memtape.state.core.erasures import erasures_of
-from memtape.state.core.partition import Partition, fold
-from memtape.state.views.index_proof import (
-    are_sound_vectors,
-    content,
-    expected_content,
-    index_leaf,
-    is_sound,
-    usual_of,
-    vectors_content,
-)
+from memtape.state.core.partition import Partition
+from memtape.state.views.index_proof import index_leaf
 from memtape.state.views.indexed import INDEXED, key_of
 from memtape.state.views.pages import pages_of
-from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.rows import ROWS, all_changes, row_of
+from memtape.tools.keep.found_views import (
+    Content,
+    Difference,
+    FindingOrders,
+    FoundViews,
+    LeavesFound,
+    ViewContent,
+    Views,
+    find_leaves,
+    find_views,
+    index_content,
+)
+from memtape.tools.keep.projector import cores
 
 LOCK_WAIT_S = 60
+LEAST_EVENTS = 5_000
+"""Views of fewer events are read before another process is of use: it needs half a second to start."""
+NO_ROWS = digest([])  # The leaf of a table without rows.
 
 OnProgress = Callable[[int], None]
-
-
-class Difference(NamedTuple):
-    """A difference between a view and the log. `what`: missing, unexpected, changed, unreadable."""
-
-    view: str
-    scope: str
-    id: str
-    what: str
 
 
 class Verification(NamedTuple):
@@ -55,23 +58,6 @@ class Verification(NamedTuple):
     events: int
     differences: list[Difference]
     kept: tuple[str, ...] = ()
-
-
-Place = tuple[str, str, str, str]
-"""The place of a row or a page: its view (a table, `index` or `vault`), scope, key and id."""
-
-
-class _PartitionViews(NamedTuple):
-    """The views of one partition up to `offset`: rows and pages by place, and search indexes by scope.
-
-    `theirs` are the places of people's files among the pages. `differences` has the unreadable views.
-    """
-
-    offset: int
-    at: dict[Place, Row | bytes | str]
-    theirs: dict[Place, None]
-    indexes: dict[str, OpenIndex]
-    differences: list[Difference]
 
 
 def verify(
@@ -89,119 +75,126 @@ def verify(
     read is a difference.
     """
     log.check()
-    numbers = range(log.partitions) if only is None else only
+    numbers = tuple(range(log.partitions) if only is None else only)
+    replay = _Replay(home, log, build)
     with home.epoch_locks(numbers, LOCK_WAIT_S):
-        served = build or home.current()
-        vault = Vault(home) if build is None else None
-        found = {number: _read(served, vault, log, number) for number in numbers}
-    leaves: dict[str, str] = {}
-    differences: list[Difference] = []
-    scopes: dict[str, None] = {}
-    done = 0
-    for number, views in found.items():
-        state = Partition(number, erasures_of(log.erased(number)))
-        state.bodies = LoggedBodies(log, number)
-        for slot in slots_between(log, number, 0, views.offset):
-            fold(state, (slot,))
-            if slot.offset % TOLD_SLOTS == 0:
-                on_progress(done + slot.offset)
-        scopes |= dict.fromkeys(state.scopes)
-        leaves |= state_leaves([state])
-        expected = _expected(state, leaves)
-        if vault is None:
-            expected = {place: it for place, it in expected.items() if place[0] != "vault"}
-        differences += _compare(expected, views)
-        done += views.offset
-        on_progress(done)
-    if vault is not None and only is None:
-        # Foreign files are no error.
-        strays = (name for name in vault.scopes() if name not in scopes)
+        place, served = os.path.abspath(home.path), build or home.current()
+        orders = FindingOrders(home=place, build=served.number, partitions=numbers, has_pages=build is None)
+        finds = find_leaves(orders, apart=sum(log.ends()) >= LEAST_EVENTS and cores() > 1)
+        marks = [next(finds, LeavesFound()).watermark for _ in numbers]
+    with closing(finds):
+        for number, mark in zip(numbers, marks, strict=True):
+            replay.compare(number, mark, finds, on_progress)
+    if build is None and only is None:
+        replay.find_strays()
+    positions, differences = replay.positions, replay.differences
+    events = sum(positions.values())
+    return Verification(
+        not differences, root(replay.leaves), positions, events, differences, tuple(kept(home))
+    )
+
+
+class _Replay:
+    """The log up to the watermarks of the views: the leaves of the state hash, and where the views differ."""
+
+    def __init__(self, home: Home, log: Log, build: Build | None) -> None:
+        self._home, self._log, self._build = home, log, build
+        self._vault = Vault(home) if build is None else None
+        self._scopes: dict[str, None] = {}
+        self.leaves: dict[str, str] = {}
+        self.positions: dict[int, int] = {}
+        self.differences: list[Difference] = []
+
+    def compare(
+        self, number: int, mark: Watermark | None, finds: Iterator[LeavesFound], on_progress: OnProgress
+    ) -> None:
+        """Replay a partition up to the watermark of its views, and compare their leaves."""
+        before = sum(self.positions.values())
+        is_foreign = mark is not None and bool(foreign(self._log, mark))
+        offset = 0 if mark is None or is_foreign else mark.offset
+        state = self._fold(Partition(number), offset, lambda done, _: on_progress(before + done))
+        content, found = _expected(state), next(finds, LeavesFound())
+        leaves = content.leaves(number)
+        if not is_foreign and self._agree(leaves, found.leaves):
+            leaves |= found.index
+        else:
+            state, leaves = self._compare_each(state)
+        self._scopes |= dict.fromkeys(state.scopes)
+        self.leaves |= leaves | state_leaves([state])
+        self.positions[number] = state.offset
+        on_progress(before + state.offset)
+
+    def find_strays(self) -> None:
+        """Note pages of scopes of which the log has nothing; foreign files are no error."""
+        vault = Vault(self._home)
+        strays = (name for name in vault.scopes() if name not in self._scopes)
         strays = (name for name in strays if vault.read(name).keys() & vault.listed(name))
-        differences += [Difference("vault", name, "", "unexpected") for name in strays]
-    positions = {number: views.offset for number, views in found.items()}
-    return Verification(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
+        self.differences += [Difference("vault", name, "", "unexpected") for name in strays]
+
+    def _fold(self, state: Partition, offset: int, on_fold: OnFold = lambda done, total: None) -> Partition:
+        """Return the state before an offset, folded on from a state that is not beyond the offset."""
+        if not state.offset or state.offset > offset or state.stale:
+            number = state.number
+            state = Partition(number, erasures_of(self._log.erased(number)))
+            state.bodies = LoggedBodies(self._log, number)
+        fold_until(state, self._log, offset, on_fold)
+        return state
+
+    def _agree(self, leaves: dict[str, str], found: dict[str, str] | None) -> bool:
+        """Return whether views have the leaves that follow from the log; a table without rows needs none."""
+        compared = {
+            name: leaf
+            for name, leaf in leaves.items()
+            if leaf != NO_ROWS and (self._vault is not None or not name.startswith("view/vault/"))
+        }
+        return compared == found
+
+    def _compare_each(self, state: Partition) -> tuple[Partition, dict[str, str]]:
+        """Note each difference of the views of a partition as they are now; return their state and leaves."""
+        number = state.number
+        with self._home.epoch_locks([number], LOCK_WAIT_S):
+            found = find_views(self._build or self._home.current(), self._vault, number)
+        mark = found.watermark
+        if mark is not None and foreign(self._log, mark):
+            mark, unexpected = None, Difference("watermarks", "", str(number), "unexpected")
+            found = FoundViews(None, ViewContent({}, {}), {}, {}, [unexpected])
+        state = self._fold(state, 0 if mark is None else mark.offset)
+        expected = _expected(state)
+        indexes = expected.indexes()
+        compared = expected if self._vault is not None else expected._replace(pages={})
+        self.differences += _differences(compared.places(indexes), found)
+        return state, expected.leaves(number) | index_leaf(number, indexes)
 
 
-def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _PartitionViews:
-    shard = Shard(build.shard(number), number)
-    found = _PartitionViews(0, {}, {}, {}, [])
-
-    def note(view: str, what: str) -> None:
-        found.differences.append(Difference(view, "", str(number), what))
-
-    if not shard.exists():
-        if vault is not None and vault.covered(number):
-            note("watermarks", "missing")
-        return found
-    try:
-        watermark = shard.watermark()
-    except Exception:  # Whatever LanceDB finds damaged is a difference, and it has no one class for that.
-        note("watermarks", "unreadable")
-        return found
-    if watermark is not None and foreign(log, watermark):
-        note("watermarks", "unexpected")
-        return found
-    for table in TABLES:
-        try:
-            found.at.update(((table, row.scope, row.key, row.id), row) for row in shard.rows(TABLES[table]))
-        except Exception:  # As above.
-            note(table, "unreadable")
-    try:
-        found.indexes.update(shard.indexes())
-        shard.check_addresses(found.indexes.values())
-    except Exception:  # As above.
-        note("index", "unreadable")
-    # A scope can have pages where all its rows have left the tables.
-    scopes = dict.fromkeys([scope for _, scope, *_ in found.at] + [*(watermark.sent if watermark else ())])
-    for scope in scopes if vault is not None else ():
-        assert vault is not None
-        listed = vault.listed(scope)
-        pages = {("vault", scope, path, path): data for path, data in vault.read(scope).items()}
-        found.at.update(pages)
-        found.theirs.update((place, None) for place in pages if place[2] not in listed)
-    return found._replace(offset=watermark.offset if watermark else 0)
-
-
-def _expected(state: Partition, leaves: dict[str, str]) -> dict[Place, Row | bytes | str]:
-    """Return the rows and pages that follow from a state, and add the leaves of the views."""
-    rows: dict[str, dict[str, Row]] = {}
-    indexed: dict[str, dict[tuple[str, str], str]] = {}
-    expected: dict[Place, Row | bytes | str] = {}
+def _expected(state: Partition) -> ViewContent:
+    """Return the rows and pages that follow from a state."""
+    expected = ViewContent({}, {})
     for name, scope in state.scopes.items():
-        changes = list(all_changes(scope))
-        made = [(it.table, row_of(scope, it)) for it in changes if it.table in TABLES]
-        for table, row in made:
-            rows.setdefault(table, {})[row.key] = row
-        living = [(table, row) for table, row in made if not isinstance(row, GoneRow)]
-        expected |= {(table, row.scope, row.key, row.id): row for table, row in living}
-        indexed[name] = dict(expected_content(living))
-        expected |= {("index", name, "/".join(key), key[1]): said for key, said in indexed[name].items()}
-        rendered = sorted((page.path, render(page)) for page in pages_of(state, changes))
-        if pages := [(path, text) for path, text in rendered if text]:
-            leaves[f"view/vault/{name}@{RULES['views']}"] = digest(pages)
-        expected |= {("vault", name, path, path): text.encode() for path, text in pages}
-    for of, its in rows.items():
-        leaves[f"view/{of}/{state.number}@{RULES['views']}"] = rows_digest(its.values())
-    leaves |= index_leaf(state.number, indexed)
+        changes = all_changes(scope)
+        for change in changes:
+            if change.table in ROWS:
+                expected.rows.setdefault(change.table, []).append(row_of(scope, change))
+        rendered = ((page.path, render(page)) for page in pages_of(state, changes))
+        expected.pages[name] = {path: text.encode() for path, text in rendered if text}
     return expected
 
 
-def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -> Iterator[Difference]:
+def _differences(expected: Views, views: FoundViews) -> Iterator[Difference]:
     """Yield the differences of the views of a partition. Where something is unreadable, that alone is one."""
-    found = dict(views.at)
+    indexes: dict[str, Content] = {}
     for name, opened in views.indexes.items():
         try:
-            content = _found_index(opened)
+            indexes[name] = index_content(opened)
         except Exception:  # Whatever is damaged: arrays that do not fit each other, records that are none.
             views.differences.append(Difference("index", name, "", "unreadable"))
-        else:
-            found |= {("index", name, "/".join(key), key[1]): said for key, said in content.items()}
+    ours, theirs = views.content.places(indexes), ViewContent({}, views.theirs).places({})
+    found = ours | theirs
     yield from views.differences
     unread = {difference[:2] for difference in views.differences}
     # The index has the keys of its texts alone.
     rows = (place for place in (*expected, *found) if place[0] in INDEXED)
     ids = {f"{key_of(cast(TableName, table), id):016x}": id for table, _, _, id in rows}
-    for place in sorted(expected.keys() | (found.keys() - views.theirs.keys())):
+    for place in sorted(expected.keys() | ours.keys()):
         view, scope, _, id = place
         if (view, scope) in unread or (view, "") in unread:
             continue
@@ -209,19 +202,6 @@ def _compare(expected: dict[Place, Row | bytes | str], views: _PartitionViews) -
         if one != other and _logical(one) != _logical(other):
             what = "missing" if other is None else "unexpected" if one is None else "changed"
             yield Difference(view, scope, ids.get(id, id), what)
-
-
-def _found_index(opened: OpenIndex) -> dict[tuple[str, str], str]:
-    """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
-    usual = usual_of(opened.segments, opened.living)
-    if not all(map(is_sound, opened.segments)) or usual != opened.manifest.usual:
-        raise ValueError("The index does not follow from itself.")
-    if not all(map(are_sound_vectors, opened.vectors)):
-        raise ValueError("The vectors of the index do not follow from themselves.")
-    found = dict(content(opened.segments, opened.living))
-    for embedder in dict.fromkeys(named.embedder for named in opened.manifest.vectors):
-        found |= vectors_content(embedder, opened.vectors_of(embedder))
-    return found
 
 
 def _logical(value: Row | bytes | str | None) -> object:
