@@ -8,12 +8,13 @@ means stop.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ MODULE = "memtape.tools.keep.projector"
 PROGRESS_S = 0.1
 POLL_S = 0.05
 LEASE_WAIT_S = 30.0
+FEW_COLLECTIONS = (50_000, 20, 50)
+"""Thresholds of garbage collection while a log is folded: a state has many objects, and hardly a circle."""
 RESTARTS = 3
 """So often is a killed process replaced, in one run."""
 
@@ -49,6 +52,18 @@ def control_of(home: Home, *, once: bool) -> Control:
     return flows.Control(once=once, batch_events=flows.BATCH_EVENTS, on_step=steps_of(home))
 
 
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Let garbage be collected rarely in a block."""
+    before = gc.get_threshold()
+    gc.set_threshold(*FEW_COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@few_collections()
 def project(
     views: BuildViews,
     control: Control,

@@ -36,7 +36,7 @@ from memtape.tools.keep.found_views import (
     find_views,
     index_content,
 )
-from memtape.tools.keep.projector import cores
+from memtape.tools.keep.projector import cores, few_collections
 
 LOCK_WAIT_S = 60
 LEAST_EVENTS = 5_000
@@ -60,6 +60,7 @@ class Verification(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
+@few_collections()
 def verify(
     home: Home,
     log: Log,

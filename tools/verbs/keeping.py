@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 import time
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
-FEW_COLLECTIONS = (50_000, 20, 50)
-"""Thresholds of garbage collection while views are made: a state has many objects, and hardly a circle."""
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for a projector that does not end by itself."""
 
@@ -126,7 +123,6 @@ def _run(
     from memtape.tools.measure.comparing import Shadows
     from memtape.tools.measure.metrics import served_metrics
 
-    gc.set_threshold(*FEW_COLLECTIONS)
     note = (lambda said: operation("noted")) if logs else world.on_note
     serving = nullcontext() if metrics is None else served_metrics(world.home, world.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
