@@ -67,6 +67,8 @@ class Control:
         """The state of a partition while a batch is folded and written, and its offset before."""
         self.behind: dict[int, bool] = {}
         """Whether more events of a partition wait behind its last batch, which was full."""
+        self.replayed: dict[int, Partition] = {}
+        """The states at the end of the partitions that were folded from their first event."""
 
     @property
     def events_read(self) -> int:
@@ -157,11 +159,13 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
         self._target = target
         self._control = control
         self._opened: tuple[Projection, Views] | None = None
+        self._start = 0
 
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[None], bool]:
         if self._opened is None:
             number, target = values[0][0].partition, self._target
-            self._opened = target.projection(number, values[0][0].offset), target.views(number)
+            self._start = values[0][0].offset
+            self._opened = target.projection(number, self._start), target.views(number)
         projection, views = self._opened
         number = projection.state.number
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
@@ -184,6 +188,9 @@ class _Fold(StatefulBatchLogic[Slots, None, None]):
         if self._opened is not None:
             self._keep(more=False, ends=True)
             self._opened[1].close()
+            if self._start == 0:
+                state = self._opened[0].state
+                self._control.replayed[state.number] = state
         return [], StatefulBatchLogic.RETAIN
 
     def _keep(self, *, more: bool, ends: bool = False) -> None:

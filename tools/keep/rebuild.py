@@ -73,9 +73,12 @@ def rebuild(
     """
     began = time.perf_counter_ns()
     total = sum(log.ends())
-    build = _made(home, log, on_phase, workers, partitions)
-    told = partial(on_phase, "verifying")
-    verdict = verify(home, log, build=build, only=partitions, on_progress=lambda done: told(done, total))
+    build, replayed = _made(home, log, on_phase, workers, partitions)
+
+    def told(done: int) -> None:
+        on_phase("verifying", done, total)
+
+    verdict = verify(home, log, build=build, only=partitions, replayed=replayed, on_progress=told)
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -105,12 +108,17 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
         for build in home.builds():
             if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
                 build.discard()
-        switch(home, log, _made(home, log, on_phase, workers, behind), behind, on_phase)
+        switch(home, log, _made(home, log, on_phase, workers, behind)[0], behind, on_phase)
     return behind, _blank_slots(views)
 
 
-def _made(home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Collection[int] | None) -> Build:
-    """Return a new build of some partitions, by default all, with the rest taken over from the served one."""
+def _made(
+    home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Collection[int] | None
+) -> tuple[Build, dict[int, Partition]]:
+    """Return a new build of some partitions, by default all, with the rest taken over from the served one.
+
+    Also return the states of the partitions that were folded here from their first event.
+    """
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
     total, served = sum(log.ends()), home.current()
@@ -122,8 +130,9 @@ def _made(home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Col
             build.adopt(served, number)
     views = BuildViews(home, log, build, vault=False)
     told = partial(on_phase, "projecting")
-    project(views, control_of(home, once=True), lambda done: told(done, total), workers=workers)
-    return build
+    control = control_of(home, once=True)
+    project(views, control, lambda done: told(done, total), workers=workers)
+    return build, control.replayed
 
 
 def switch(home: Home, log: Log, build: Build, anew: Collection[int], on_phase: OnPhase) -> None:

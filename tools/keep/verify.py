@@ -6,7 +6,7 @@ Views whose leaves differ are compared row by row, page by page.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple, cast
 
@@ -67,17 +67,19 @@ def verify(
     *,
     build: Build | None = None,
     only: Collection[int] | None = None,
+    replayed: Mapping[int, Partition] | None = None,
     on_progress: OnProgress = lambda done: None,
 ) -> Verification:
     """Replay the log up to the views' watermarks and compare, or for `only` some partitions.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
     is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
-    read is a difference.
+    read is a difference. Partitions that the caller has `replayed` from their first event are not replayed
+    again.
     """
     log.check()
     numbers = tuple(range(log.partitions) if only is None else only)
-    replay = _Replay(home, log, build)
+    replay = _Replay(home, log, build, replayed or {})
     with home.epoch_locks(numbers, LOCK_WAIT_S):
         place, served = os.path.abspath(home.path), build or home.current()
         orders = FindingOrders(home=place, build=served.number, partitions=numbers, has_pages=build is None)
@@ -98,8 +100,8 @@ def verify(
 class _Replay:
     """The log up to the watermarks of the views: the leaves of the state hash, and where the views differ."""
 
-    def __init__(self, home: Home, log: Log, build: Build | None) -> None:
-        self._home, self._log, self._build = home, log, build
+    def __init__(self, home: Home, log: Log, build: Build | None, replayed: Mapping[int, Partition]) -> None:
+        self._home, self._log, self._build, self._replayed = home, log, build, replayed
         self._vault = Vault(home) if build is None else None
         self._scopes: dict[str, None] = {}
         self.leaves: dict[str, str] = {}
@@ -113,7 +115,8 @@ class _Replay:
         before = sum(self.positions.values())
         is_foreign = mark is not None and bool(foreign(self._log, mark))
         offset = 0 if mark is None or is_foreign else mark.offset
-        state = self._fold(Partition(number), offset, lambda done, _: on_progress(before + done))
+        state = self._replayed.get(number, Partition(number))
+        state = self._fold(state, offset, lambda done, _: on_progress(before + done))
         content, found = _expected(state), next(finds, LeavesFound())
         leaves = content.leaves(number)
         if not is_foreign and self._agree(leaves, found.leaves):
