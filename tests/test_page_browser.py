@@ -172,6 +172,22 @@ def test_the_undo_of_a_lower_row_is_seen_where_one_is(chromium: Any, own: Page, 
         its.page.locator(".bar", has_text="No longer pinned").wait_for()
 
 
+def test_the_bar_is_closed_and_lets_nothing_pass_above_it(chromium: Any, own: Page) -> None:
+    with tab(chromium, own.address, viewport={"width": 390, "height": 700}) as its:
+        its.go("/")
+        its.page.locator("tr[data-id]").nth(30).get_by_role("button", name="Pin").click()
+        bar = its.page.locator(".bar")
+        bar.wait_for()
+        box = bar.bounding_box()
+        assert box is not None and (box["x"], box["y"], box["width"]) == (0, 0, 390) and box["height"] < 120
+        y = its.page.evaluate("() => scrollY")
+        close = its.page.get_by_label("Close what was done").bounding_box()
+        assert close is not None
+        its.page.mouse.click(close["x"] + close["width"] / 2, close["y"] + close["height"] / 2)
+        assert bar.count() == 0 and "done=" not in its.page.url
+        assert abs(its.page.evaluate("() => scrollY") - y) <= box["height"] and its.heard == []
+
+
 def test_search_finds_while_typing_and_slash_leads_to_it(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         client.capture(f"{KETTLE} {'It stands on the shelf beside the stove. ' * 20}")

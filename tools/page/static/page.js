@@ -72,6 +72,16 @@ document.addEventListener("submit", async (event) => {
   else location.reload();
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-close]");
+  if (!link) return;
+  event.preventDefault();
+  history.replaceState(null, "", link.href);
+  shown = location.search;
+  link.closest(".bar").remove();
+  document.querySelector("main").focus({ preventScroll: true });
+});
+
 // New texts and changes come by themselves: what is open or being typed in is left alone, and told instead.
 const look = async () => {
   const main = document.querySelector("main");
