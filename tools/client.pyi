@@ -38,6 +38,7 @@ from memtape.tools.importing.records import ImportSummary
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState, Refolded
+from memtape.tools.keep.heads import HeadVerdict
 from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.verify import Verification
@@ -56,7 +57,7 @@ from memtape.tools.verbs.capturing import (
     UseReceipt,
 )
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
-from memtape.tools.verbs.keeping import SettingsShown
+from memtape.tools.verbs.keeping import SavedHead, SettingsShown
 from memtape.tools.verbs.measuring import RetrieverName
 from memtape.tools.verbs.searching import (
     Form,
@@ -518,6 +519,20 @@ class Client(World):
         """Replay the log and compare it with the views, row by row and page by page.
 
         repair: Where they differ, rebuild the views from the log and compare again.
+        """
+    def save_head(self, file: str) -> SavedHead:
+        """Save the head of the log, to hold the log against later.
+
+        The file has digests and no text. Keep it where nobody who can change the log can change it.
+
+        file: Instead save what the log holds now in a new file.
+        """
+    def verify_head(self, file: str) -> HeadVerdict:
+        """Prove that the log has lost, changed and moved no event since a head was saved.
+
+        Events that were erased since have lost their bodies alone.
+
+        file: Instead hold the log against a saved head.
         """
     def rebuild(self) -> Rebuilt:
         """Rebuild the views from the log, beside the living ones, and switch once they are verified.
@@ -1150,6 +1165,20 @@ class AsyncClient:
         """Replay the log and compare it with the views, row by row and page by page.
 
         repair: Where they differ, rebuild the views from the log and compare again.
+        """
+    async def save_head(self, file: str) -> SavedHead:
+        """Save the head of the log, to hold the log against later.
+
+        The file has digests and no text. Keep it where nobody who can change the log can change it.
+
+        file: Instead save what the log holds now in a new file.
+        """
+    async def verify_head(self, file: str) -> HeadVerdict:
+        """Prove that the log has lost, changed and moved no event since a head was saved.
+
+        Events that were erased since have lost their bodies alone.
+
+        file: Instead hold the log against a saved head.
         """
     async def rebuild(self) -> Rebuilt:
         """Rebuild the views from the log, beside the living ones, and switch once they are verified.

@@ -65,6 +65,22 @@ def write_whole(
     return True
 
 
+def write_new(path: Path, parts: Iterable[bytes]) -> int:
+    """Write a new file that its owner alone can read; return the number of its parts.
+
+    Raises `MemtapeError` for a file that is there.
+    """
+    try:
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        raise MemtapeError(f"{path} is there already.", "Name a new file.") from None
+    count = 0
+    with path.open("wb") as stream:
+        for count, part in enumerate(parts, start=1):  # noqa: B007
+            stream.write(part)
+    return count
+
+
 def read_json(path: Path, kind: type[ContentT]) -> ContentT | None:
     """Return the content of a file of JSON, None for a missing or damaged one."""
     import msgspec  # A process that only hands on has no time for it.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from memtape.schemas.errors import InvalidUse, MemtapeError
+from memtape.schemas.errors import InvalidUse
 from memtape.schemas.visible import many, visible_json
+from memtape.sinks.home.folders import write_new
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.verb import Verb, said
 
@@ -63,21 +64,8 @@ def export(
         for line in parts:
             sys.stdout.buffer.write(visible_json(line))
         return None
-    count = _written(Path(file), parts)
+    count = write_new(Path(file), parts)
     return Exported(file, 0 if is_markdown else count, count if is_markdown else 0)
-
-
-def _written(file: Path, parts: Iterable[bytes]) -> int:
-    """Write a new file that its owner alone can read; return the number of its parts."""
-    try:
-        file.touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
-    count = 0
-    with file.open("wb") as stream:
-        for count, part in enumerate(parts, start=1):  # noqa: B007
-            stream.write(part)
-    return count
 
 
 def _export_lines(world: World, asked: Any, done: Exported) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import InvalidUse, Locked
+from memtape.schemas.errors import InvalidUse, Locked, MemtapeError
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.folders import write_new
 from memtape.sinks.home.settings import change_setting, local_settings
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
@@ -26,6 +27,7 @@ from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
     from memtape.tools.keep.copying import Copied
+    from memtape.tools.keep.heads import HeadVerdict
     from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.rebuild import Rebuilt
     from memtape.tools.keep.verify import Verification
@@ -217,6 +219,73 @@ def _verify_shell(world: World, asked: Any) -> Output:
         yield f"`memtape verify --repair` makes the views anew from the log; {kept}."
 
 
+class SavedHead(msgspec.Struct, frozen=True):
+    """A new file with the head of the log, and the number of events up to it."""
+
+    file: str
+    events: int
+
+
+def save_head(
+    world: World,
+    file: Annotated[
+        str, said("Instead save what the log holds now in a new file.", 100, option="--save-head", path="new")
+    ],
+) -> SavedHead:
+    """Save the head of the log, to hold the log against later.
+
+    The file has digests and no text. Keep it where nobody who can change the log can change it.
+    """
+    from memtape.tools.keep.heads import head_of
+
+    check_kept(world.home, "A head")
+    head = head_of(world.log, _told_of_log(world))
+    write_new(Path(file), [msgspec.json.encode(head)])
+    return SavedHead(file, head.events)
+
+
+def verify_head(
+    world: World,
+    file: Annotated[str, said("Instead hold the log against a saved head.", option="--head", path="file")],
+) -> HeadVerdict:
+    """Prove that the log has lost, changed and moved no event since a head was saved.
+
+    Events that were erased since have lost their bodies alone.
+    """
+    from memtape.tools.keep.heads import Head, check_head
+
+    try:
+        head = msgspec.json.decode(Path(file).read_bytes(), type=Head)
+    except (OSError, msgspec.DecodeError) as error:
+        raise MemtapeError(
+            f"{file} is no head: {error}.", "`memtape verify --save-head` makes one."
+        ) from None
+    return check_head(world.log, head, _told_of_log(world))
+
+
+def _told_of_log(world: World) -> Callable[[int], None]:
+    total = sum(world.log.ends())
+    return lambda done: world.on_phase("reading the log", done, total)
+
+
+def _saved_head_lines(world: World, asked: Any, done: SavedHead) -> Iterator[str]:
+    yield f"Saved the head of {many(done.events, 'event')} in {done.file}."
+    yield f"Keep it elsewhere. `memtape verify --head {done.file}` holds the log against it."
+
+
+def _head_shell(world: World, asked: Any) -> Output:
+    verdict = verify_head(world, asked.file)
+    yield verdict if verdict.ok else Failure(verdict)
+    since = f"{verdict.erased:,} erased and {verdict.appended:,} appended since"
+    if verdict.ok:
+        yield f"The log holds all {many(verdict.events, 'event')} of the head, in their order; {since}."
+    else:
+        differing = f"{len(verdict.differences):,} of {many(verdict.events, 'event')} differ"
+        yield f"The log is not what it was: {differing}."
+        yield from some(verdict.differences, lambda it: f"  {it.what}: {it.place}")
+        yield "A copy or an export from before has them: `memtape import` adds what is lost."
+
+
 def rebuild(world: World) -> Rebuilt:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
@@ -363,6 +432,8 @@ def page(
 VERBS = (
     Verb("run", run, answers=RunCounts, effect="adds", at="home"),
     Verb("verify", verify, shell=_verify_shell, at="home"),
+    Verb("verify --save-head", save_head, lines=_saved_head_lines, at="home"),
+    Verb("verify --head", verify_head, shell=_head_shell, at="home"),
     Verb("rebuild", rebuild, lines=_rebuild_lines, effect="adds", at="home"),
     Verb("admin copy", copy, lines=_copy_lines, at="home"),
     Verb("admin settings", settings, lines=_settings_lines, at="home"),
