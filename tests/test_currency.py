@@ -95,6 +95,10 @@ def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -
         found = client.search("Who fires our kiln?").results
         assert [(it.id, it.newer) for it in found] == [(newer, None), (older, newer)]
         assert f"older than {newer}" in found[1].marks and found[1].valid_to is None
+        told = Line(text="Karl fires our kiln.", kind="fact", at=AT + 9 * DAY_US, origin="agent")
+        client.capture_many([told])
+        marks = {it.text: it.marks for it in client.search("Who fires our kiln?").results}
+        assert not any("older" in mark for mark in marks[told.text]), "the latest, below what people said"
 
 
 def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_path: Path) -> None:

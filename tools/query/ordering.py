@@ -374,7 +374,8 @@ def _best(
         if above := [scores[it] for it in (*(heads[n] for n in placed.above), heir) if it in scores]:
             score = max(0.0, min(score, min(above) - LEAST_STEP))
         scores[head] = score
-        newer = found.result(places[placed.above[-1]]).id if placed.above else None
+        later = found.result(places[placed.above[-1]]) if placed.above else None
+        newer = later.id if later is not None and later.at > found.result(place).at else None
         mark = "" if same is None else mark_of_turn(found.result(place).text, closed)
         value = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
         if score != hit.score and value:

@@ -31,7 +31,7 @@ AWAY = (
     " delivered by the next command that reaches the broker."
 )
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
-_NAMED = lazy(r"(?<=(?:by|in|ts) )[0-9a-f]{8}-[0-9a-f-]{27}(?=$|, which)")
+_NAMED = lazy(r"(?<=(?:by|in|ts|an) )[0-9a-f]{8}-[0-9a-f-]{27}(?=$|, which)")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
 
 
