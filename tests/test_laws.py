@@ -90,8 +90,7 @@ def with_index(partition: Partition) -> Partition:
         memories._indexed(scope.memories, context)
         validity._sharing_of(scope.validity, "fact", scope)
         paraphrases._indexed(scope.paraphrases, context)
-        for key in scope.threads.open:
-            scope.threads.told(key, scope)
+        scope.threads.told(scope)
     partition.met_erased = False
     return partition
 

@@ -19,6 +19,7 @@ from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
 from memtape.state.text.open_ends import ClosingSigns, OpenEnd
 from memtape.state.text.reading import Reading, read
+from memtape.state.text.term_sets import TermSets
 from memtape.state.text.terms import ENGLISH
 
 OPEN_DAYS = 30
@@ -35,7 +36,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
     speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
     and promises of its agents. The rest follows from these: `_told` has the signs that close an open end, and
-    `_holding` by key term (`ClosingSigns.keys`) the open ends that have it.
+    `_sets` their terms.
     """
 
     open: dict[Key, OpenEnd] = {}
@@ -45,7 +46,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
-        self._holding: dict[str, dict[Key, None]] = {}
+        self._sets = TermSets[Key]()
 
     def has_any(self, seqs: Collection[int]) -> bool:
         """Return whether anything of these captures is open."""
@@ -56,26 +57,21 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         were_open = len(self.open)
         for key in keys:
             self.open.pop(key, None)
-            told = self._told.pop(key, None)
-            for term in () if told is None else told.keys:
-                del self._holding[term][key]
-                if not self._holding[term]:
-                    del self._holding[term]
+            if (told := self._told.pop(key, None)) is not None:
+                self._sets.drop(key, told.terms)
         return len(self.open) < were_open
 
     def near(self, said: Collection[str], of: HasCaptures) -> list[Key]:
         """Return the open ends of which a text, by its terms, has enough."""
-        told, holding, terms = self.told(of), self._holding, frozenset(said)
-        found = dict.fromkeys(key for term in said if term in holding for key in holding[term])
-        return [key for key in found if len(told[key].terms & terms) >= told[key].least]
+        self.told(of)
+        return self._sets.sharing(said)
 
     def told(self, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the signs that close each open end, read when first asked for."""
         if len(self._told) < len(self.open):
             for key in [key for key in self.open if key not in self._told]:
                 told = self._told[key] = open_ends.told_by(read(text_of(of, key[0], self.open[key])))
-                for term in told.keys:
-                    self._holding.setdefault(term, {})[key] = None
+                self._sets.put(key, told.terms, told.least)
         return self._told
 
 

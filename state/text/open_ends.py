@@ -52,11 +52,6 @@ class ClosingSigns(NamedTuple):
     terms: frozenset[str]
     least: int
 
-    @property
-    def keys(self) -> list[str]:
-        """The longest of the terms, of which a text with `least` terms has one."""
-        return sorted(self.terms, key=lambda term: (len(term), term))[max(self.least - 1, 0) :]
-
 
 def open_ends(reading: Reading, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
     """Return the open ends of a turn: people's tasks and promises, agents' last promise, the last question.
