@@ -154,8 +154,10 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
 
 
 def _pass(state: Scope, event: Event, context: Context[Scope], through: tuple[Subject, ...]) -> list[Change]:
-    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in through)
-    return [change for changes in passed for change in changes]
+    changes: list[Change] = []
+    for name, _, module in through:
+        changes += module.evolve(getattr(state, name), event, context)
+    return changes
 
 
 def rebuild(state: Scope, bodies: Bodies) -> None:

@@ -126,7 +126,10 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         if capture.kind in ENTRY_KINDS and not capture.made:
             self.days.setdefault(format_day(capture.at), []).append(capture.seq)
         if capture.kind == "turn" and capture.actor.origin in SPEAKING and not capture.made:
-            insort(self.spoken, capture.seq, key=lambda seq: (self.by_seq[seq].at, seq))
+            if not self.spoken or self.by_seq[self.spoken[-1]].at <= capture.at:  # As most turns come.
+                self.spoken.append(capture.seq)
+            else:
+                insort(self.spoken, capture.seq, key=lambda seq: (self.by_seq[seq].at, seq))
         if capture.turn >= 0:
             self.stated.setdefault(capture.turn, []).append(capture.seq)
         if capture.ordinal >= 0:

@@ -78,7 +78,7 @@ class Reading:
 
     def terms(self, language: str = "") -> dict[str, None]:
         """Return the terms, each once, in order."""
-        return dict.fromkeys(term for _, term in self.worded_terms(language))
+        return dict.fromkeys([term for _, term in self.worded_terms(language)])
 
     @cached_property
     def unblocked(self) -> str:
