@@ -44,7 +44,7 @@ from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_
 from memtape.sinks.row_tables import VECTORS
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
-from memtape.state.text.traces import Traces, is_searched, parts
+from memtape.state.text.traces import FEW_SOUGHT, Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.capture.project import scope_of_folder
@@ -672,6 +672,19 @@ def test_any_text_is_found_in_any_form(text: str) -> None:
         if form is quoted and any(not char.isprintable() and char != "\n" for char in text):
             continue  # What cannot be seen is shown by a name on a page, and found in the other places.
         assert number in traces.find(form).texts
+
+
+@given(
+    st.lists(st.text("abß 予算-_\n", max_size=12), min_size=1, max_size=4),
+    st.lists(st.sampled_from(("ab", "ba", "b", "算")), max_size=2),
+    st.text("abAB ß予算-_・\n", max_size=40),
+)
+def test_few_texts_are_found_where_many_are(sought: list[str], words: list[str], text: str) -> None:
+    others = [f"other{number} text{number}" for number in range(FEW_SOUGHT)]
+    few, many = Traces(sought, words), Traces([*sought, *others], words)
+    for told in (text, *sought, f"a{text}", f"{text} {sought[0]}", f"{sought[0]}b{sought[0]}"):
+        found = few.find(told)
+        assert (sorted(found.texts), found.words) == (sorted(many.find(told).texts), many.find(told).words)
 
 
 def test_words_are_found_whole_and_in_any_case() -> None:

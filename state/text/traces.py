@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
@@ -14,11 +17,13 @@ LEAST_PART_CHARS = 24
 HEAD_CHARS = 200  # A longer line is also searched for by its beginning, since a display may cut it.
 LEAST_WORD_BYTES = 6  # Shorter words are in any file by chance.
 FEW_SOUGHT = 50
-"""Up to this many texts and words, their words are first searched for, which is quicker than tokenizing."""
+"""Up to this many texts and words, each is searched for by itself, which is quicker than tokenizing."""
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = lazy(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_LETTER = rf"[^\W_{_CJK}]"
+_MARK = rf"(?:(?![{_CJK}])[\W_])"
+_TOKEN, _OF_WORD = lazy(rf"[{_CJK}]|{_LETTER}+"), lazy(_LETTER)
 _HEX = lazy(r"[0-9a-f]+\Z")
 
 
@@ -38,7 +43,7 @@ class Traces:
 
     def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
         self.texts = tuple(dict.fromkeys(texts))
-        words = tuple(words)
+        words = tuple(dict.fromkeys(words))
         self._words = frozenset(words)
         self._starting: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
         self._whole: dict[tuple[str, ...], list[int]] = {}
@@ -50,23 +55,27 @@ class Traces:
                 self._starting.setdefault(sought[:_FIRST], []).append((number, sought))
         self._firsts = frozenset(start[0] for start in self._starting)
         self._lengths = tuple(dict.fromkeys(map(len, self._starting)))
-        self._sought = list(dict.fromkeys(map(tokens, self.texts)))
-        self._marks = words
-        if len(self._sought) + len(words) > FEW_SOUGHT:
-            self._sought = [()]
+        self._sought = [*map(tokens, self.texts), *((word,) for word in words)]
+        self._is_few = len(self._sought) <= FEW_SOUGHT
 
     def may_be_in(self, text: str) -> bool:
         """Return whether anything may be found in a text, or in a string of a text in JSON."""
-        folded = text.casefold()
-        return any(word in folded for word in self._marks) or any(
-            all(word in folded for word in sought) for sought in self._sought
-        )
+        return not self._is_few or bool(self._perhaps_in(text.casefold()))
+
+    def _perhaps_in(self, folded: str) -> list[int]:
+        """Return the places in `_sought` of those of which each word is in a folded text."""
+        every = enumerate(self._sought)
+        return [place for place, sought in every if all(word in folded for word in sought)]
 
     def find(self, text: str) -> TextTraces:
         """Return the texts and words found in a text, each once."""
-        if not self.may_be_in(text):
-            return TextTraces([], [])
-        said = tuple(_TOKEN.findall(text.casefold()))
+        folded = text.casefold()
+        if self._is_few:
+            places = [place for place in self._perhaps_in(folded) if self._stands(place, folded)]
+            count = len(self.texts)
+            words = sorted(self._sought[place][0] for place in places if place >= count)
+            return TextTraces([place for place in places if place < count], words)
+        said = tuple(_TOKEN.findall(folded))
         found = dict.fromkeys(self._whole.get(said, ()))
         for place, token in enumerate(said):
             if token in self._firsts:
@@ -76,6 +85,30 @@ class Traces:
                             found[number] = None
         words = sorted(self._words.intersection(said)) if self._words else []
         return TextTraces(list(found), words)
+
+    def _stands(self, place: int, folded: str) -> bool:
+        """Return whether the words at a place in `_sought` follow each other, whole, in a folded text."""
+        sought, start = self._sought[place], 0
+        if place < len(self.texts) and sought in self._whole:
+            return tuple(it[0] for it in islice(_TOKEN.finditer(folded), len(sought) + 1)) == sought
+        pattern = _pattern_of(sought)
+        while (found := pattern.search(folded, start)) is not None:
+            start = found.start() + 1
+            begins = found.start() == 0 or _OF_WORD.match(folded, found.start() - 1) is None
+            if begins or _OF_WORD.match(sought[0]) is None:
+                return True
+        return False
+
+
+@lru_cache(maxsize=1_024)
+def _pattern_of(sought: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the expression of words with marks between them, whole at the end of the last."""
+    pattern, is_word = "", False
+    for token in sought:
+        was_word, is_word = is_word, _OF_WORD.match(token) is not None
+        between = _MARK + ("+" if was_word and is_word else "*") if pattern else ""
+        pattern += between + re.escape(token)
+    return re.compile(pattern + (f"(?!{_LETTER})" if is_word else ""))
 
 
 def parts(text: str) -> list[str]:
