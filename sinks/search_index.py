@@ -277,6 +277,16 @@ def open_index(
     return OpenIndex(manifest, tuple(segments), tuple(living), take, tuple(vectors), tuple(vectors_living))
 
 
+def with_rows(
+    opened: OpenIndex | None, scope: str, rows: Sequence[tuple[Guarded, int]], take: Take
+) -> OpenIndex:
+    """Return an index with rows over it that no file has, each with the address by which `take` reads it."""
+    made, number = _IndexBuilder(opened, take), (opened or NOTHING).manifest.number
+    made.add([(guarded, address) for guarded, address in rows if guarded.table in INDEXED])
+    found = made.opened()
+    return found._replace(manifest=msgspec.structs.replace(found.manifest, scope=scope, number=number))
+
+
 class SearchIndex:
     """The indexes of one partition's scopes. One process writes them. `take` reads rows of the tables."""
 

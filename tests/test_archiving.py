@@ -387,6 +387,7 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     assert is_sound(client)
     archive(client, [id], on=False)
     assert found(client, "gateway") == [TEXT]
+    client.project()
     before = client.verify().state_hash
     rebuild(client.home, client.log, lambda *_: None)
     after = client.verify()
@@ -426,8 +427,8 @@ def test_the_past_and_the_status_wake_nobody_and_who_cannot_be_woken_is_answered
     assert not answer.results and answer.aside.startswith("Dormant since ")
     assert client.log.ends() == ends and resume(client.home.path, SCOPE, now_us())
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
-    with client.home.lock("projector"):
-        assert found(client, "gateway") == []
+    with client.home.lock("projector"), Client(client.home, scope=SCOPE, log=client.log) as other:
+        assert found(other, "gateway") == []  # It has projected nothing, and cannot now.
     assert found(client, "gateway") == [TEXT]
 
 

@@ -385,7 +385,7 @@ def test_an_erased_side_takes_the_question_the_answer_and_its_note_along(tmp_pat
         assert found.why == "both_affirmed"
         user.settle(found.id, "B", note="Marisol Ferreira moved it to 5434 herself.")
         assert user.conflicts().pending == 0
-        assert "Ferreira" in (home / "vault/projects/a/conflicts.md").read_text()
+    assert "Ferreira" in (home / "vault/projects/a/conflicts.md").read_text()
     run(home, "erase", old, "--yes")
     assert listed(home, "--all")["conflicts"] == []
     held = [path for path in home.rglob("*") if path.is_file() and b"Ferreira" in path.read_bytes()]

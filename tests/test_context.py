@@ -357,7 +357,8 @@ def test_what_is_not_projected_yet_is_told(tmp_path: Path, monkeypatch: pytest.M
     """Another process holds the projector's lock, so that only the tail knows."""
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
-        memory.project()
+        with Client(tmp_path, scope="project:a") as other:
+            other.project()
         with memory.home.lock("projector"):
             new = memory.capture("Never use spaces.").id
             memory.forget(old)

@@ -219,16 +219,8 @@ class Life:
         if inline:  # A summary is told where nothing that is at hand answers.
             at_hand = {result.id for result in found.results if not result.sums}
             reads = (client.scope, "global")
-            assert at_hand <= self.model.world(*reads, ends=self.folded(*reads)).visible(*reads)
-
-    def folded(self, *scopes: str) -> list[int]:
-        """Return up to where the views of some scopes stand: ticks behind are folded later."""
-        ends, build = [0] * PARTITIONS, self.home.current()
-        for number in (partition_of(scope, PARTITIONS) for scope in scopes):
-            shard = Shard(build.shard(number), number)
-            mark = shard.watermark() if shard.exists() else None
-            ends[number] = 0 if mark is None else mark.offset
-        return ends
+            ends = [client.reader.retriever.offset(number) for number in range(PARTITIONS)]
+            assert at_hand <= self.model.world(*reads, ends=ends).visible(*reads)
 
     def tell_of_waking(self, scope: str) -> None:
         """Tell the model where a question has a project go on whose rows had left the views."""

@@ -69,8 +69,10 @@ def test_a_project_reads_global_too_and_global_reads_only_itself(client: Client,
 def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client) -> None:
     kept, hidden = (client.capture(f"The gateway is {place}.") for place in ("at the light", "in the office"))
     said = client.capture("gateway, gateway", "turn")
-    client.project()
-    # A projector elsewhere holds the lock, so that this client can only answer from views and tail.
+    with Client(client.home, scope=client.scope, log=client.log) as other:
+        other.project()
+    # A projector elsewhere holds the lock, and this client has projected nothing: it can only answer from
+    # views and tail.
     with client.home.lock("projector"):
         fresh = client.capture("The gateway took nine seconds.")
         client.forget(hidden.id)

@@ -103,7 +103,9 @@ class Client(World):
         return self.reader.project(on_progress)
 
     def close(self) -> None:
-        """Close the log, unless given by the caller."""
+        """Write pending views, and close its own log."""
+        if "reader" in vars(self):
+            self.reader.close()
         if self._owns_log:
             self.log.close()
 

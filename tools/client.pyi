@@ -122,7 +122,7 @@ class Client(World):
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
     def close(self) -> None:
-        """Close the log, unless given by the caller."""
+        """Write pending views, and close its own log."""
     def __enter__(self) -> Client: ...
     def __exit__(self, *_: object) -> None: ...
     def capture(

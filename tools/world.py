@@ -104,7 +104,7 @@ class World(Writer):
 
     def catch_up(self) -> None:
         """Project pending events if quick and no other process does; else start a background projector."""
-        self.reader.catch_up(self.scope)
+        self.reader.catch_up(self.scope, is_written=True)
 
 
 MOST_READ = 200

@@ -79,11 +79,11 @@ def start_one(
         right.release()
 
 
-def start_detached(home: Home, log: Log) -> None:
+def start_detached(home: Home, log: Log) -> bool:
     """Start `run --once` in a detached process, unless an earlier one still runs.
 
-    Nothing is started where another process would open another log for this home, as where the caller was
-    given a log.
+    Returns False where another process would open another log for this home, as where the caller was given a
+    log: nothing is started.
     """
     from memtape.sinks.logs.opening import environment_for  # A session's process knows no log.
 
@@ -91,6 +91,7 @@ def start_detached(home: Home, log: Log) -> None:
     if environment is not None:
         words = ["run", "--once", "--home", str(home.path.absolute())]
         start_one(home.start_lock("projector"), words, environment)
+    return environment is not None
 
 
 def started(module: str, orders: object, variables: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

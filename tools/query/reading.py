@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
-from memtape.schemas.errors import DamagedViews, Locked
+from memtape.schemas.errors import DamagedViews, Locked, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Watermark
 from memtape.schemas.scopes import partition_of, scopes_read
@@ -19,6 +20,9 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.starting import start_detached
 from memtape.tools.query.recorded_vectors import RecordedVectors
 from memtape.tools.query.retrieval import Retriever
+
+if TYPE_CHECKING:
+    from memtape.flows.workers.worker import Worker
 
 ReadT = TypeVar("ReadT")
 
@@ -45,6 +49,8 @@ class Reader:
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
         self.notes: dict[str, None] = {}
         self._works_at = 0.0
+        self._written_s: float | None = None
+        """When the pending events were last projected, None before that."""
 
     def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views, brought up to date where quick, or as they were."""
@@ -60,6 +66,13 @@ class Reader:
         views = Retriever(self._home, self._log, past)
         return views.reading(action)
 
+    @cached_property
+    def _statements(self) -> Worker:
+        """The worker that captures the statements of turns."""
+        from memtape.tools.keep.workers import WORKERS
+
+        return WORKERS["extract"].make(self._home, self._log, lambda note: self.notes.update({note: None}))
+
     def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action on the current views; nothing is projected first."""
         return self.retriever.reading(action)
@@ -69,7 +82,8 @@ class Reader:
         from memtape.tools.keep.owner import Owner
 
         with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
-            return owner.project(on_progress)
+            events, self._written_s = owner.project(on_progress), time.monotonic()
+            return events
 
     def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None]) -> None:
         """Project, or wait for another projector, up to a revision of the settings.
@@ -104,9 +118,10 @@ class Reader:
                 start_detached(self._home, self._log)
             time.sleep(LOOK_AGAIN_S)
 
-    def catch_up(self, scope: str) -> None:
+    def catch_up(self, scope: str, *, is_written: bool = False) -> None:
         """Project the pending events of a scope if quick and no other process does; else start a projector.
 
+        Unless `is_written`, a process that has projected folds them in memory instead, where that is quicker.
         A process that keeps nothing has no views: its captures are read from its log.
         """
         if self._home.is_nowhere:
@@ -116,29 +131,56 @@ class Reader:
         try:
             # Views of another log must be rebuilt, whatever the log holds. A change of settings may require a
             # refold; the first event of a log is always settings and changes nothing.
-            due = bool(views.warnings(numbers.values())) or any(
-                bool(log.read(number, offset, 1, scope=name, types=PENDING_TYPES))
-                or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
+            is_fit = not views.warnings(numbers.values())
+            due = {
+                number: None
                 for name, number in numbers.items()
-                if (offset := views.offset(number)) < ends[number]
-            )
+                if (
+                    (offset := views.offset(number)) < ends[number]
+                    and log.read(number, offset, 1, scope=name, types=PENDING_TYPES)
+                )
+                or (0 < offset < ends[number] and log.read(number, offset, 1, types=("configured",)))
+                or (is_written and views.unwritten(number))
+            }
         except DamagedViews as error:
             views.note_damage(error.partition)
-            due = True
-        short = sum(ends) < INLINE_EVENTS
-        if due and short and not self.small:
-            # Whoever holds the lock is projecting; the tail covers what is not there yet.
-            if self._home.lock("projector").holder() is not None:
-                return
-            try:
-                self.project()
-            except Locked:
-                return
-            due = False
-        if not due:
+            is_fit, due = False, {error.partition: None}
+        short, is_due = sum(ends) < INLINE_EVENTS, bool(due) or not is_fit
+        if is_due and short and not self.small:
+            if is_written or not (is_fit and self._go_ahead(due)):
+                # Whoever holds the lock is projecting; the tail covers what is not there yet.
+                if self._home.lock("projector").holder() is not None:
+                    return
+                try:
+                    self.project()
+                except Locked:
+                    return
+            is_due = False
+        if not is_due:
             self._work_later()
         elif (short or local_settings(self._home).catch_up) and not self._is_projected():
             start_detached(self._home, log)
+
+    def _go_ahead(self, partitions: Iterable[int]) -> bool:
+        """Fold the pending events in memory, return False where they are to be projected instead.
+
+        The first are projected, so that the views of a process that asks once are written, and all later ones
+        now and then.
+        """
+        if self._written_s is None:
+            return False
+        if time.monotonic() - self._written_s > AGAIN_S:
+            self._written_s = time.monotonic()
+            if not (local_settings(self._home).catch_up and start_detached(self._home, self._log)):
+                return False
+        self._statements.once()
+        return all(self.retriever.go_ahead(number) for number in partitions)
+
+    def close(self) -> None:
+        """Write the views that were folded in memory, if no other process does."""
+        if any(self.retriever.unwritten(number) for number in range(self._log.partitions)):
+            with suppress(MemtapeError):  # The log has all, and the next question tells what is wrong.
+                self.project()
 
     def _is_projected(self) -> bool:
         lock = self._home.lock("projector")

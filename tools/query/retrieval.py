@@ -110,6 +110,26 @@ class Retriever:
             self._looked[partition] = shard, known[1]
         return shard, known[1]
 
+    def go_ahead(self, partition: int) -> bool:
+        """Have the views of a partition to the end of the log, in memory; return False where none can be."""
+        from memtape.tools.query.ahead import AheadShard  # It loads the fold.
+
+        shard, build = self._shards.get(partition), self._home.current()
+        if not isinstance(shard, AheadShard) or shard.path != build.shard(partition):
+            try:
+                shard = AheadShard(build, self.log, partition)
+            except ValueError:
+                return False
+        self._shards[partition] = shard
+        if not shard.advance():
+            del self._shards[partition]
+            return False
+        return True
+
+    def unwritten(self, partition: int) -> int:
+        """Return how many events the views of a partition have in memory alone."""
+        return getattr(self._shards.get(partition), "unwritten", 0)
+
     def warning(self, partition: int) -> str:
         """Return why the views of a partition cannot be served, as a sentence; empty where they can."""
         if self.past is not None:
