@@ -70,12 +70,9 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     return drifts.get(planned.drift, "")
 
 
-def open_embedder(
-    home: Home, on_log: Settings, *, brief: bool = False, loads_slow: bool = True
-) -> ChosenEmbedder:  # fmt: skip
+def open_embedder(home: Home, on_log: Settings, *, brief: bool = False) -> ChosenEmbedder:
     """Open the embedder in effect on this machine. Options and errors are those of `choose_embedder`."""
-    options = local_settings(home).embedder
-    return choose_embedder(options, wants_dense(on_log), brief=brief, loads_slow=loads_slow)
+    return choose_embedder(local_settings(home).embedder, wants_dense(on_log), brief=brief)
 
 
 def is_offered(home: Home, history: Sequence[Settings]) -> bool:
