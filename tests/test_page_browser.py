@@ -185,7 +185,7 @@ def test_the_bar_is_closed_and_lets_nothing_pass_above_it(chromium: Any, own: Pa
         assert close is not None
         its.page.mouse.click(close["x"] + close["width"] / 2, close["y"] + close["height"] / 2)
         assert bar.count() == 0 and "done=" not in its.page.url
-        assert abs(its.page.evaluate("() => scrollY") - y) <= box["height"] and its.heard == []
+        assert abs(its.page.evaluate("() => scrollY") - y) < 120 and its.heard == []
 
 
 def test_search_finds_while_typing_and_slash_leads_to_it(chromium: Any, own: Page) -> None:
@@ -244,11 +244,11 @@ def test_what_is_ticked_comes_back_and_recalls_are_filtered(chromium: Any, own: 
     with tab(chromium, own.address) as its:
         its.go("/recalls")
         assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
-        its.page.get_by_label("Only on this occasion").select_option("start")
+        its.page.get_by_label("Occasion").select_option("start")
         click(its, "Filter")
         cards = its.page.locator("article.card").all_inner_texts()
         assert cards and all("Unasked, at a start" in card for card in cards)
-        its.page.get_by_label("Only on this occasion").select_option("search")
+        its.page.get_by_label("Occasion").select_option("search")
         click(its, "Filter")
         question = its.page.locator("article.card .text").first.inner_text().strip("“”")
         for link in ("ask again now", "as it was then"):

@@ -19,7 +19,8 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import Lane
-from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time, parse_iso
+from memtape.schemas.rows import TOLD_WHY
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time, parse_iso, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
@@ -100,6 +101,22 @@ def ago(at: int) -> str:
     return "just now"
 
 
+def day(at: int) -> Markup:
+    """Return the day of a time, with how long ago it began as a tooltip."""
+    return dated(format_time(at)[:10])
+
+
+def moment(at: str) -> Markup:
+    """Return a time that was asked for, to the minute; a position of the log as it is."""
+    try:
+        whole = format_time(parse_time(at, now_us()))
+    except MemtapeError:
+        return Markup.escape(one_line(at, 60))
+    return Markup('<time datetime="{}" title="{}">{} UTC</time>').format(
+        whole, one_line(at, 60), whole[:16].replace("T", " ")
+    )
+
+
 def dated(day: str) -> Markup:
     """Return a day with how long ago it began as a tooltip; a text that is no day as it is."""
     try:
@@ -155,6 +172,8 @@ BY_LANE: dict[Lane, str] = {
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
+    "day": day,
+    "moment": moment,
     "iso": format_time,
     "size": size_told,
     "share": "{:.2f}".format,
@@ -183,7 +202,12 @@ class Drawing:
         )
         self._templates.filters |= FILTERS
         self._templates.globals |= {"views": VIEWS, "actions": actions}
-        self._templates.globals |= {"version": __version__, "by_lane": BY_LANE, "scopes": held.scopes}
+        self._templates.globals |= {
+            "version": __version__,
+            "by_lane": BY_LANE,
+            "told_why": TOLD_WHY,
+            "scopes": held.scopes,
+        }
 
     def view(self, view: View, pairs: list[tuple[str, str]], done: Done | None = None) -> str:
         """Return the view of an address as HTML, with a bar of what was `done`. Raises `MemtapeError`."""
