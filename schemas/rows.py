@@ -280,7 +280,7 @@ def by_weight(row: ConflictRow) -> tuple[int, int, str]:
     return order, -(row.raised_at if row.status == "pending" else row.settled_at or 0), row.id
 
 
-def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
+def marks(row: Displayed) -> tuple[str, ...]:
     """Return the marks of a row for readers, shown beside its text everywhere."""
     told = ("pinned",) * row.pinned
     if row.archived_at is not None:

@@ -17,6 +17,9 @@ from memtape.schemas.rows import MemoryRow, TurnRow, standing
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.client import Client
 from memtape.tools.query.listing import STANDINGS, ListQuery, listed_of
+from memtape.tools.query.looking import pinned_of
+
+QUESTION = "bilge pump brass bell"
 
 
 @pytest.fixture
@@ -107,6 +110,37 @@ def test_the_list_has_what_is_said_and_decided_past_the_views(ada: Client) -> No
             ada.project()
         assert {new, back} <= set(listed()) and old not in listed()
         assert old in listed("forgotten") and not {new, back} & set(listed("forgotten"))
+
+
+def test_pins_and_archives_past_the_views_stand_as_they_do_once_projected(ada: Client) -> None:
+    """Rows and captures of the tail, in the list, a search with archived texts, and opened alone."""
+
+    def seen() -> list[Any]:
+        listed = ada.recent(1_000, standings=[*STANDINGS, "pinned"])
+        every = [(it.id, it.standing, it.pinned, it.marks) for it in listed.results]
+        opened = [it.memory or it.turn for it in map(ada.show, ids[:5])]
+        marked = [it and (it.id, it.pinned, it.archived_at is None) for it in opened]
+        searched = [ada.search(QUESTION, 50, quiet=True, archived=its).results for its in (False, True)]
+        found = [{it.id for it in results} & set(ids) for results in searched]
+        pinned = {row.id for row in ada.read(pinned_of)} & set(ids[:5])
+        return [sorted(every), listed.standings, marked, found, pinned]
+
+    valid = [it.id for it in ada.recent(200).results if not it.pinned]
+    unpinned, back = (ada.recent(1, standings=[its]).results[0].id for its in ("pinned", "archived"))
+    ids = [*valid[:3], unpinned, back]
+    with ada.home.lock("projector"):
+        ids += [ada.capture(text).id for text in ("The bilge pump is old.", "A brass bell hangs aft.")]
+        for id in (ids[0], ids[5]):
+            ada.pin(id)
+        for id in (ids[1], ids[2], ids[6]):
+            ada.archive([id])
+        ada.unpin(unpinned)
+        ada.unarchive([back])
+        ada.pin(ids[2])  # It comes back by that.
+        before = seen()
+    ada.project()
+    assert before == seen()
+    assert before[3][0] < before[3][1] and ids[6] in before[3][1]
 
 
 def test_what_is_erased_is_in_no_list(ada: Client) -> None:

@@ -2,13 +2,13 @@
 
 A search answers by it while the projector is behind. The tail folds and decides nothing: its captures stand
 by themselves, a consolidation's text waits, and tombstones and erasures hide rather a little more than the
-projector will than less.
+projector will than less. Pins and archiving hold at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Literal
 
 from memtape.schemas import events
 from memtape.schemas.events import Event, may_write
@@ -63,6 +63,9 @@ class Bans:
         self._shown: set[str] = set()
         self._erased: set[str] = set()
         self._withdrawn: set[str] = set()
+        self._pinned: dict[str, bool] = {}
+        self._archived: dict[str, tuple[int, int | None]] = {}
+        """By id the number of its last event, and since when it is archived; None once it is brought back."""
         self._bans: dict[str, int | None] = {}
         """The time of each ban that the tail has set, None for one that it has ended."""
         self.paths: dict[str, str] = {}
@@ -78,7 +81,7 @@ class Bans:
         """Take in the events of the tail, and return its captures that are visible."""
         captured: dict[str, Event] = {}
         made: dict[str, None] = {}
-        for event in tail:
+        for number, event in enumerate(tail):
             if not may_write(event):
                 continue
             match event.body:
@@ -102,6 +105,13 @@ class Bans:
                         self._shown.update(keys)
                         self._withdrawn.difference_update(keys)
                         self._bans |= dict.fromkeys(keys)
+                case events.Pinned(ids=ids, on=on):
+                    self.touched |= dict.fromkeys(ids)
+                    self._pinned |= dict.fromkeys(ids, on)
+                    self._archived |= dict.fromkeys(ids if on else (), (number, None))
+                case events.Archived(ids=ids, on=on):
+                    self.touched |= dict.fromkeys(ids)
+                    self._archived |= dict.fromkeys(ids, (number, event.at if on else None))
                 case events.Withdrawn(ids=ids, on=on):
                     for id in ids:
                         # Rows that may show its text are hidden too.
@@ -164,6 +174,13 @@ class Bans:
         if not gone.isdisjoint(keys) or any(self._since(key) is not None for key in keys):
             return True
         return hidden_in_view and self._shown.isdisjoint(keys)
+
+    def decided(self, ids: Collection[str]) -> dict[str, Any]:
+        """Return by name the fields that the tail decides of the captures of one row: pins and archiving."""
+        pins = [self._pinned[id] for id in ids if id in self._pinned]
+        times = [self._archived[id] for id in ids if id in self._archived]
+        fields: dict[str, Any] = {"pinned": any(pins)} if pins else {}
+        return fields | ({"archived_at": max(times)[1]} if times else {})
 
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""

@@ -107,7 +107,7 @@ def context_of(
     page = retriever.threads_page(scope)
     items = _items([found for found, _ in read], page, now, session)
     if since is not None:
-        rows = (row for found, _ in read for row in (*found.known(), *found.captured))
+        rows = (row for found, _ in read for row in (*found.known(), *found.said))
         own = {row.id for row in rows if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)

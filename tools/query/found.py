@@ -5,7 +5,7 @@ Nothing is searched or ranked here, and tables are read only through the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -29,11 +29,23 @@ from memtape.schemas.rows import (
     Wording,
     archived_on,
     made_from,
+    marks,
     stale,
     told_of_value,
 )
 from memtape.sinks.search_index import NOTHING, OpenIndex
-from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
+from memtape.state.index.entries import (
+    ARCHIVED,
+    CUED,
+    HIDDEN,
+    KINDS,
+    ORDERS,
+    ORIGINS,
+    PINNED,
+    TAGGED,
+    TURN,
+    IndexEntry,
+)
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
@@ -68,12 +80,16 @@ Said = MemoryRow | TurnRow | Event
 """The content of a place, summaries apart: a row, or a capture of the tail."""
 
 
+Changed = dict[str, dict[str, Any]]
+
+
 class ScopeTexts(NamedTuple):
     """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
     `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
     results derived from the rows alone, which outlive new captures. `fetched` has the rows that were read, by
-    place: reading many at once costs little more than reading one.
+    place: reading many at once costs little more than reading one. `changed` has the fields that the tail
+    changes, by the id of the row or capture.
     """
 
     texts: Texts
@@ -83,12 +99,18 @@ class ScopeTexts(NamedTuple):
     once: Once
     once_rows: Once
     fetched: dict[int, Any]
+    changed: Changed
     choice: Choice = AT_HAND
 
     @property
     def indexed(self) -> int:
         """How many texts stand before those of the tail."""
         return self.texts.size - len(self.captured)
+
+    @property
+    def said(self) -> list[Event]:
+        """The captures of the tail that are shown: none that is archived."""
+        return [it for n, it in enumerate(self.captured, start=self.indexed) if self.texts.shown[n]]
 
     def row(self, place: int) -> Said:
         """Return the row or capture of a place without a summary, without the wordings hidden by the tail."""
@@ -103,7 +125,24 @@ class ScopeTexts(NamedTuple):
         row: MemoryRow | TurnRow | SummaryRow = self._indexed(place)
         return self._as_shown(row, self.texts.head(place))
 
+    def current(self, row: RowT) -> RowT:
+        """Return a row as the tail leaves it: hidden or shown, pinned or not, archived or back."""
+        return replace(row, **self.changed[row.id]) if row.id in self.changed else row
+
+    @property
+    def flags(self) -> Any:
+        """The flags of all texts, as the tail leaves them."""
+        if not self.changed:
+            return self.texts.flags
+        flags = self.texts.flags.copy()
+        for id, fields in self.changed.items():
+            for n, place in self.opened.called(id):
+                own = self.texts.starts[n] + place
+                flags[own] = _flags_after(int(flags[own]), fields)
+        return flags
+
     def _as_shown(self, row: RowT, head: int) -> RowT:
+        row = self.current(row)
         if not isinstance(row, MemoryRow) or not row.wordings:
             return row
         shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
@@ -130,13 +169,16 @@ class ScopeTexts(NamedTuple):
     def result(self, place: int) -> Result:
         """Return the result of a place, without relevance; `matched` is the wording at the place."""
         if place not in self.results:
-            number, result = place - self.texts.head(place), result_of(self.shown(place))
+            number, shown = place - self.texts.head(place), self.shown(place)
+            result = result_of(shown)
+            if isinstance(shown, Event) and shown.id in self.changed:
+                result = replace(result, **self.changed[shown.id])
+                result = replace(result, marks=marks(result))
             if number:
                 result = replace(result, matched=self._indexed(place).wordings[number - 1])
             past = self.choice.past
             if past is not None and not result.sums and result.archived_at is None and result.at <= past:
-                marks = (*result.marks, archived_on(past))
-                result = replace(result, archived_at=past, marks=marks)
+                result = replace(result, archived_at=past, marks=(*result.marks, archived_on(past)))
             self.results[place] = result
         return self.results[place]
 
@@ -222,8 +264,7 @@ class ScopeTexts(NamedTuple):
 
     def _is_archived(self, place: int) -> bool:
         n, row = self.texts.where(place)
-        segment = self.opened.segments[n]
-        told = segment.flags[row], segment.at[row]
+        told = int(self.flags[place]), self.opened.segments[n].at[row]
         return bool(self.opened.living[n][row] and EVERY_TEXT.takes(*told) and not self.choice.takes(*told))
 
     def last_sessions(self, but: str | None) -> list[list[Said]]:
@@ -285,18 +326,19 @@ def found_of(
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
     of the same scope and choice, reused as far as valid.
     """
-    parts, captured = opened.parts(choice), list[Event]()
+    parts, captured, changed = opened.parts(choice), list[Event](), Changed()
     if tail:
-        captured = _laid_over(opened, parts, tail, text_at, choice)
+        captured, changed = _laid_over(opened, parts, tail, text_at, choice)
     if captured:
         usual = None if opened is NOTHING else opened.manifest.usual
-        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
+        parts.append(part_of([_entry_of_event(it, changed.get(it.id)) for it in captured], usual, choice))
     texts = Texts(parts)
     if before is None or before.opened is not opened or before.choice != choice:
-        return ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, choice)
+        return ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, changed, choice)
     # The same index has the same rows at the same places, whatever the tail.
-    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), before.fetched, choice)
-    same = np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
+    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), before.fetched, changed, choice)
+    same = changed == before.changed
+    same &= np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
     return found._replace(once_rows=before.once_rows) if same else found
 
 
@@ -306,8 +348,8 @@ def _laid_over(
     tail: Sequence[Event],
     text_at: Callable[[int], str | None],
     choice: Choice,
-) -> list[Event]:
-    """Hide and show the rows that a tail touches, and return the captures of the tail that are shown."""
+) -> tuple[list[Event], Changed]:
+    """Hide and show the rows that a tail touches; return the captures of the tail, and what it changes."""
     known = opened.knows([event.id for event in tail])
     new = {event.id: None for event in tail if event.id not in known}
     banned = opened.has_any(TombstoneRow)
@@ -321,7 +363,9 @@ def _laid_over(
         return row.at if banned and (row := opened.row(TombstoneRow, key)) is not None else None
 
     bans = Bans(keys_of, banned_at)
-    captured, moved = bans.walk(tail), _apply_bans(opened, parts, bans, choice)
+    captured = bans.walk(tail)
+    moved, changed = _apply_bans(opened, parts, bans, choice)
+    changed |= {event.id: fields for event in captured if (fields := bans.decided((event.id,)))}
     for n, (segment, part) in enumerate(zip(opened.segments, parts, strict=True)):
         if bans.paths or bans.moves_pages:
             # The tail captured another version of a page, or may show others.
@@ -333,7 +377,7 @@ def _laid_over(
         summaries = np.flatnonzero(part.shown).tolist() if choice.summaries and moved else []
         for place, row in _rows_at(opened, n, summaries):
             part.shown[place] = moved.keys().isdisjoint(row.sources)
-    return [] if choice.summaries else captured
+    return [] if choice.summaries else captured, changed
 
 
 def _rows_at(opened: OpenIndex, number: int, places: Sequence[int]) -> Iterator[tuple[int, Any]]:
@@ -344,11 +388,14 @@ def _rows_at(opened: OpenIndex, number: int, places: Sequence[int]) -> Iterator[
 
 def _apply_bans(
     opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans, choice: Choice
-) -> dict[str, None]:
-    """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
+) -> tuple[dict[str, None], Changed]:
+    """Hide and show the rows touched by the bans, after their walk over the tail.
+
+    Return the touched ids, and what the bans change of rows.
+    """
     waiting = [place for id in bans.touched for place in opened.called(id)]
     waiting += [place for key in bans.texts() for place in opened.saying(said_of_row_id(key))]
-    met, moved = dict[tuple[int, int], None](), dict(bans.touched)
+    met, moved, changed = dict[tuple[int, int], None](), dict(bans.touched), Changed()
     opened.rows_at(waiting)  # They are kept in memory, and reading them at once costs what one costs.
     while waiting:
         n, place = at = waiting.pop()
@@ -359,19 +406,36 @@ def _apply_bans(
         met[at] = None
         if isinstance(row, MemoryRow) and row.into is not None:  # A cover names its sources.
             waiting += opened.called(row.into)
-        moved |= dict.fromkeys((row.id, *(row.ids if isinstance(row, MemoryRow) else ())))
-        wanted = bool(choice.takes(int(segment.flags[place]) & ~HIDDEN, segment.at[place]))
+        moved |= dict.fromkeys(ids := (row.id, *(row.ids if isinstance(row, MemoryRow) else ())))
+        fields, is_hidden = bans.decided(ids), bans.hide(keys_of_row(row), row.hidden)
+        if fields or is_hidden is not row.hidden:
+            changed[row.id] = fields | {"hidden": is_hidden}
+        flags = _flags_after(int(segment.flags[place]), fields)
+        wanted = bool(choice.takes(flags & ~HIDDEN, segment.at[place]))
         waits = row.kind == "page" and row.hidden  # Which version of a page is shown, the projector decides.
-        parts[n].shown[own] = wanted and not waits and not bans.hide(keys_of_row(row), row.hidden)
+        parts[n].shown[own] = wanted and not waits and not is_hidden
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
-    return moved
+    return moved, changed
+
+
+def _flags_after(flags: int, fields: Mapping[str, Any]) -> int:
+    """Return the flags of a text of which the tail decides some fields."""
+    for name, flag in (("pinned", PINNED), ("archived_at", ARCHIVED)):
+        if name in fields:
+            flags = flags | flag if fields[name] else flags & ~flag
+    return flags
 
 
 @lru_cache(maxsize=TAIL_KEPT)
-def _entry_of_event(event: Event) -> IndexEntry:
+def _entry_as_said(event: Event) -> IndexEntry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at)
+
+
+def _entry_of_event(event: Event, fields: Mapping[str, Any] | None) -> IndexEntry:
+    entry = _entry_as_said(event)
+    return entry if fields is None else entry._replace(flags=_flags_after(entry.flags, fields))
 
 
 def among_of(
@@ -604,7 +668,7 @@ _BEHIND = 10**15
 def known_in(found: ScopeTexts, now: int) -> list[Known]:
     """Return all candidates for a start from a scope, at a time in microseconds."""
     of_rows = _known_rows(found, now)
-    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
+    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.said, now)])
 
 
 def _known_rows(found: ScopeTexts, now: int) -> list[Known]:

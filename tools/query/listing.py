@@ -120,7 +120,7 @@ def _columns(found: ScopeTexts, log: Log, scope: str) -> ScopeColumns:
     is_new = np.ones(len(found.captured), np.bool_)
     living = joined([*(alive[: part.size] for part, alive in opened.pairs), is_new], np.bool_)
     restorable = joined([*map(opened.restorable, range(len(opened.segments))), is_new], np.bool_)
-    flags, at = texts.flags, texts.whole("at")
+    flags, at = found.flags, texts.whole("at")
     is_hidden, is_archived = flags & HIDDEN != 0, flags & ARCHIVED != 0
     if found.choice.past is not None:
         is_archived |= at <= found.choice.past

@@ -169,11 +169,11 @@ def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
     log = retriever.log
     rows: dict[str, MemoryRow | TurnRow] = {}
     for name in scopes_read(scope):
-        opened = retriever.opened(name)
+        found, _ = retriever.found(name)
         slots = backwards(log, partition_of(name, log.partitions), name, ("pinned",))
         events = filter(None, (event_of(slot.payload) for slot in slots))
         ids = dict.fromkeys(id for it in events if isinstance(it.body, Pinned) for id in it.body.ids)
-        for row in (row for id in ids for row in opened.rows_called(id)):
+        for row in (found.current(row) for id in ids for row in found.opened.rows_called(id)):
             if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden:
                 rows[row.id] = row
     return sorted(rows.values(), key=lambda row: (-row.at, row.id))

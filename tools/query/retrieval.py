@@ -274,7 +274,7 @@ class Retriever:
             if any(known in erased for row in rows if isinstance(row, MemoryRow) for known in row.ids):
                 raise NotFound(f"Some of what {id} is one with is being erased.", "Ask again in a moment.")
             if rows:
-                return rows[0]
+                return self.found(name)[0].current(rows[0])
             for event in self.tail(name, self.offset(partition)):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
@@ -320,10 +320,12 @@ class Retriever:
         shard = self.shard(partition)
         watermark = shard.watermark() if shard.exists() else None
         life = LifeMark() if watermark is None else watermark.lives.get(scope, LifeMark())
-        if choice == EVERY_TEXT and not life.archived and life.state != "finished":
-            choice = AT_HAND  # It is the same, and may be ready.
         offset = watermark.offset if watermark else 0
-        tail, ready = list(self.tail(scope, offset)), self._ready.get((scope, choice))
+        tail = list(self.tail(scope, offset))
+        is_whole = not life.archived and life.state != "finished"
+        if choice == EVERY_TEXT and is_whole and all(event.type != "archived" for event in tail):
+            choice = AT_HAND  # It is the same, and may be ready.
+        ready = self._ready.get((scope, choice))
         opened = self.opened(scope, choice)
         ids = tuple(event.id for event in tail)
         key = (shard.path, watermark, opened.manifest.number, ids)
@@ -388,8 +390,9 @@ def is_hidden(log: Log, found: ScopeTexts, scope: str, id: str) -> bool:
     if event is None or not isinstance(event.body, Captured):
         return False
     if rows := found.opened.rows_called(id):
-        is_shown = rows[0].archived_at is not None or found.texts.called(rows[0].id) is not None
-        return rows[0].hidden or not is_shown or _is_banned(found.opened, event)
+        row = found.current(rows[0])
+        is_shown = row.archived_at is not None or found.texts.called(row.id) is not None
+        return row.hidden or not is_shown or _is_banned(found.opened, event)
     if event.body.kind not in FAMILIES:
         return _is_banned(found.opened, event)
     return all(shown.id != id for shown in found.captured)
