@@ -45,7 +45,7 @@ def plainly(rows: list[MemoryRow | TurnRow], asked: dict[str, Any]) -> list[str]
         for row in rows
         if (row.kind in kinds if kinds else row.kind != "turn")
         and all(tag in row.tags for tag in tags)
-        and (not actors or row.actor in actors)
+        and (not actors or row.actor.casefold() in map(str.casefold, actors))
         and (
             standing(row) in wanted or ("pinned" in wanted and row.pinned and standing(row) in STANDINGS[:3])
         )
@@ -63,7 +63,7 @@ def test_each_filter_lists_what_the_rows_say(ada: Client) -> None:
     asked: list[dict[str, Any]] = [
         {}, {"kinds": ["turn"]}, {"kinds": ["fact", "goal"]}, {"tags": ["wood"]}, {"tags": ["wood", "keel"]},
         {"actors": ["Ada"]}, {"actors": ["codex", "Ada"], "kinds": ["turn", "fact"]},
-        {"actors": ["nobody"]}, *({"standings": [it]} for it in (*STANDINGS, "pinned")),
+        {"actors": ["aDA"]}, {"actors": ["nobody"]}, *({"standings": [it]} for it in (*STANDINGS, "pinned")),
         {"standings": ["pinned", "forgotten"]}, {"since_us": middle - DAY_US}, {"until_us": middle},
     ]  # fmt: skip
     seen = dict[str, None]()

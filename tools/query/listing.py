@@ -42,7 +42,8 @@ AT_HAND: tuple[Listed, ...] = STANDINGS[:3]
 
 
 class ListQuery(NamedTuple):
-    """The filters and the page of a list: any of the kinds, actors and standings, all of the tags.
+    """The filters and the page of a list: any of the kinds, actors (in any letter case) and
+    standings, all of the tags.
 
     Without kinds all but turns are listed. `since` and `until` are in microseconds, half open. `after` is the
     number of memories on the pages before. The tag `#wood` is the tag `wood`.
@@ -167,7 +168,8 @@ def _matches(found: ScopeTexts, every: ScopeColumns, kinds: Ints, asked: ListQue
     stands = is_one_of(every.standing, np.array(numbers, np.int64))
     keep &= stands | every.pinned if "pinned" in standings else stands
     if asked.actors:
-        named = [n for n, name in enumerate(every.names) if name in asked.actors]
+        wanted = {name.casefold() for name in asked.actors}
+        named = [n for n, name in enumerate(every.names) if name.casefold() in wanted]
         keep &= is_one_of(every.actor, np.array(named, np.int64))
     at = found.texts.column("at", every.places)
     if asked.since is not None:
