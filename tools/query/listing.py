@@ -168,8 +168,8 @@ def _matches(found: ScopeTexts, every: ScopeColumns, kinds: Ints, asked: ListQue
     stands = is_one_of(every.standing, np.array(numbers, np.int64))
     keep &= stands | every.pinned if "pinned" in standings else stands
     if asked.actors:
-        wanted = {name.casefold() for name in asked.actors}
-        named = [n for n, name in enumerate(every.names) if name.casefold() in wanted]
+        authors = {name.casefold() for name in asked.actors}
+        named = [n for n, name in enumerate(every.names) if name.casefold() in authors]
         keep &= is_one_of(every.actor, np.array(named, np.int64))
     at = found.texts.column("at", every.places)
     if asked.since is not None:
