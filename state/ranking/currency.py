@@ -74,11 +74,16 @@ def memory(family: str, trust: int, at: int, reading: Reading, held: float, aske
     """
     words, kin_held = frozenset(reading.terms()), 0.0
     for term, share in asked.items():
-        pairs = (sorted((term, word), key=len) for word in words) if term not in words else ()
-        kin = ((len(short), long[len(short) :]) for short, long in pairs if long.startswith(short))
-        is_kin = any(size >= LEAST_KIN or (size >= LEAST_STEM and ending in ENDINGS) for size, ending in kin)
-        kin_held += share if is_kin else 0.0
+        beginning = term[:LEAST_STEM]  # Most words are no kin by their first letters.
+        kin = [word for word in words if word.startswith(beginning)] if term not in words else ()
+        kin_held += share if any(_are_kin(*sorted((term, word), key=len)) for word in kin) else 0.0
     return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held + kin_held, values(reading))
+
+
+def _are_kin(short: str, long: str) -> bool:
+    size = len(short)
+    is_enough = size >= LEAST_KIN or (size >= LEAST_STEM and long[size:] in ENDINGS)
+    return is_enough and long.startswith(short)
 
 
 def values(reading: Reading) -> tuple[Claim, ...]:
@@ -157,6 +162,9 @@ def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_ali
     left, order = list(range(len(found))), list[Placed]()
     while left:
         first = left[0]
+        if found[first] is None:
+            order.append(Placed(left.pop(0), first))
+            continue
         chosen = max((n for n in left if may_precede(n, first)), key=lambda n: _when(found[n]), default=first)
         # Readers are told what may supersede a memory below it, at a lower bound than moves a memory up.
         above = [it.number for it in order if may_precede(it.number, chosen, LEAST_TOLD)]
