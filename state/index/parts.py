@@ -93,34 +93,42 @@ def part_of(texts: Sequence[IndexEntry], usual: int | None = None, choice: Choic
     return MaskedSegment(segment, choice.takes(segment.flags, segment.at))
 
 
-MOST_KEPT_ROWS = 500_000  # Rows of common terms in the cache: 8 megabytes.
+MOST_KEPT_BYTES = 16_000_000  # Of a cache of terms: a common one takes 0.8 MB of 100,000 texts.
+
+
+EVERY = slice(None)  # All texts: takes no memory where most have a score.
 
 
 class TermRows(NamedTuple):
-    """The texts of a term, its counts or scores in each, and whether any has it in lower case."""
+    """The texts of a term, its counts (uint8) or scores in each, and whether any has it in lower case."""
 
-    rows: Ints
-    values: Floats
+    rows: Any
+    values: NDArray[Any]
     lower: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """How much memory these take, about."""
+        return self.values.nbytes + (0 if self.rows is EVERY else self.rows.nbytes) + 100
 
 
 class TermCache:
-    """A cache by term of the last used ones with about `MOST_KEPT_ROWS` rows.
+    """A cache by term of the last used ones, of about `MOST_KEPT_BYTES`.
 
     The cache holds no reference to its owner: a cycle of large arrays would outlive its last use.
     """
 
     def __init__(self) -> None:
         self._held: dict[str, TermRows] = {}
-        self._rows = 0
+        self._bytes = 0
 
     def of(self, term: str, make: Callable[[str], TermRows]) -> TermRows:
         """Return the texts of a term, by `make` on a miss."""
         known = self._held.pop(term, None)
         if known is None:
             known = make(term)
-            self._rows += len(known.rows) + 1
+            self._bytes += known.bytes
         self._held[term] = known
-        while self._rows > MOST_KEPT_ROWS and len(self._held) > 1:
-            self._rows -= len(self._held.pop(next(iter(self._held))).rows) + 1
+        while self._bytes > MOST_KEPT_BYTES and len(self._held) > 1:
+            self._bytes -= self._held.pop(next(iter(self._held))).bytes
         return known

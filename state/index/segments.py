@@ -28,7 +28,7 @@ from memtape.state.index.entries import (
     id_numbers,
     number_of,
 )
-from memtape.state.index.sorted_values import distinct, firsts, numbered
+from memtape.state.index.sorted_values import distinct, firsts, numbered, run_of
 
 Array = NDArray[Any]
 Flags = NDArray[np.bool_]
@@ -98,10 +98,8 @@ class Segment(NamedTuple):
 
     def postings(self, term: int) -> tuple[Array, Array]:
         """Return the rows that hold a term, by its number, ascending, and the counts of each."""
-        place = int(np.searchsorted(self.terms, np.uint64(term)))
-        if place == len(self.terms) or int(self.terms[place]) != term:
-            return self.rows[:0], self.counts[:0]
-        part = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        part = run_of(self.terms, term)
+        part = slice(int(self.starts[part.start]), int(self.starts[part.stop]))
         return self.rows[part], self.counts[part]
 
     def sizes(self) -> Array:
@@ -122,14 +120,11 @@ class Segment(NamedTuple):
 
     def rows_of(self, key: int) -> Array:
         """Return the rows under a key, living or not."""
-        start, end = (int(np.searchsorted(self.keys, np.uint64(key), side)) for side in ("left", "right"))
-        return self.by_key[start:end]
+        return self.by_key[run_of(self.keys, key)]
 
     def called(self, id: str) -> Array:
         """Return the documents that can be called by an id, living or not."""
-        number = np.uint64(number_of(id))
-        start, end = (int(np.searchsorted(self.aliases, number, side)) for side in ("left", "right"))
-        return self.alias_rows[start:end]
+        return self.alias_rows[run_of(self.aliases, number_of(id))]
 
     def row_keys(self) -> Array:
         """Return the key of each row."""

@@ -27,6 +27,15 @@ def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return known, np.searchsorted(known, values)
 
 
+def run_of(ordered: NDArray[Any], value: int) -> slice:
+    """Return the places of a number among numbers in ascending order."""
+    number = ordered.dtype.type(value)
+    start = int(ordered.searchsorted(number))
+    if start == len(ordered) or ordered[start] != number:
+        return slice(start, start)
+    return slice(start, int(ordered.searchsorted(number, "right")))
+
+
 def is_one_of(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the `values` found in `known`."""
     return stands(np.sort(known), values)

@@ -187,11 +187,11 @@ class Texts:
             here, counted = part.segment.postings(number)
             if len(here):
                 kept = part.shown[here]
-                rows.append(here[kept].astype(np.int64) + start)
+                rows.append(here[kept] + np.uint32(start))
                 counts.append(counted[kept])
         every = joined(counts, np.uint8)
         lower = bool((every & IN_LOWER_CASE).any())
-        return TermRows(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
+        return TermRows(joined(rows, np.uint32), every & MOST_COUNT, lower)
 
     def terms_with(self, part: str) -> list[str]:
         """Return the terms that are shown and hold a text, sorted."""

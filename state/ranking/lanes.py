@@ -74,11 +74,11 @@ def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], In
 
     `order` gives the rank of each place, and decides among equals.
     """
-    places = places[scores[places] > 0]
+    values = scores[places]
+    places, values = places[values > 0], values[values > 0]
     if len(places) <= most:
         return places
-    least = np.partition(scores[places], -most)[-most]
-    near = places[scores[places] >= least]
+    near = places[values >= np.partition(values, -most)[-most]]
     best: Ints = near[np.lexsort((order(near), -scores[near]))[:most]]
     return best
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.index.parts import Floats, Ints, TermCache, TermRows
+from memtape.state.index.parts import EVERY, Floats, Ints, TermCache, TermRows
 from memtape.state.index.segments import Array
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
@@ -121,12 +121,12 @@ class Scorer:
         texts, around = self._texts, self._texts.sessions
         links = (around.before, around.before_that, around.after, around.after_that)
         near = distinct(np.concatenate([places, *(link[places] for link in links)]))
-        held = np.zeros((len(terms), len(near)))
+        held, asked = np.zeros((len(terms), len(near))), near.astype(np.uint32)
         for n, term in enumerate(terms):
             rows, counts, _ = texts.found(term)
             if len(rows):
-                at = np.minimum(np.searchsorted(rows, near), len(rows) - 1)
-                held[n] = np.where(rows[at] == near, counts[at], 0)
+                at = np.minimum(rows.searchsorted(asked), len(rows) - 1)
+                held[n] = np.where(rows[at] == asked, counts[at], 0)
         numbers, columns = np.nonzero(held)
         rows, counts = near[columns], held[numbers, columns]
         for to, given in texts.lent(rows, self._context, counts):
@@ -165,7 +165,12 @@ class Scorer:
                 counted[to] += its
             here = np.flatnonzero(counted[:-1] > 0)
             held = counted[here]
-        return TermRows(here, self._saturated(here, held) * texts.idf(term))
+        worths = self._saturated(here, held) * texts.idf(term)
+        if 2 * len(here) < texts.size:
+            return TermRows(here, worths)
+        every = np.zeros(texts.size)
+        every[here] = worths
+        return TermRows(EVERY, every)
 
     def _saturated(self, here: Any, held: Any) -> Any:
         """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""

@@ -123,9 +123,9 @@ class Corpus:
 
     def shares(self, weights: Mapping[str, float], places: Ints) -> list[float]:
         """Return the share of a question's `weights` in each text's own words, from 0 to 1."""
-        held = np.zeros(len(places))
+        held, rows = np.zeros(len(places)), places.astype(np.uint32)
         for term, weight in weights.items():
-            held += weight * stands(self.texts.found(term).rows, places)
+            held += weight * stands(self.texts.found(term).rows, rows)
         shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
 
