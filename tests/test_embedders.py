@@ -424,6 +424,8 @@ def test_a_package_with_other_weights_is_refused_by_name(
     monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: tmp_path)
     with pytest.raises(MemtapeError, match=r"have the digest .* and those of all-MiniLM-L6-v2 have 53aa5"):
         LocalEmbedder(EmbedderOptions(choice="local"))
+    # Who asks a question does not read them to check them: whoever records vectors does.
+    assert LocalEmbedder(EmbedderOptions(choice="local"), checks=False).key == model.key
 
 
 @pytest.fixture

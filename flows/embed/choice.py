@@ -39,9 +39,10 @@ def choose_embedder(
 ) -> ChosenEmbedder:
     """Find the available embedders and open the one in effect.
 
-    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Without
-    `loads_slow`, `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises
-    `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
+    `brief` is for a waiting caller, who records no vector: an endpoint is asked once and briefly, now and
+    later, and the weights of an installed package are not checked. Without `loads_slow`,
+    `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises `MemtapeError`
+    if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
     http, http_reason, local_reason = _probe(options, brief)
     decided = resolve(options, http_reason, local_reason, dense_on_log)
@@ -55,7 +56,7 @@ def choose_embedder(
         if not loads_slow and not is_minilm_size(model_folder(options)):
             told = f"The model {options.model} takes seconds to load"
             raise EmbedderUnavailable(f"{told}; a connected agent's server and the page use it.")
-        return ChosenEmbedder(LocalEmbedder(options), decided)
+        return ChosenEmbedder(LocalEmbedder(options, checks=not brief), decided)
     return ChosenEmbedder(FloorEmbedder(), decided)
 
 
