@@ -29,6 +29,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 from memtape.tools.query.as_of import Diff, time_asked
+from memtape.tools.query.conflicts import waiting_of
 from memtape.tools.query.context import HEADINGS
 from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of, times_of
 from memtape.tools.query.results import Result
@@ -72,7 +73,7 @@ def home(client: Client, asked: PageQuery) -> dict[str, Any]:
     return {
         "told": context.items[:TOLD_LINES],
         "more": max(0, len(context.items) - TOLD_LINES),
-        "conflicts": client.conflicts().pending,
+        "conflicts": client.read(waiting_of),
         "proposals": sum(answer == "waits" for _, answer in client.proposals()),
         "stale": client.stale(STALE),
         "list": client.recent(LATEST, as_of=at),

@@ -6,7 +6,7 @@ Nothing is searched or ranked here, and tables are read only through the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -359,6 +359,7 @@ def _laid_over(
             return None if isinstance(row, SummaryRow) else keys_of_id(row, id, text_at)
         return None
 
+    @cache
     def banned_at(key: str) -> int | None:
         return row.at if banned and (row := opened.row(TombstoneRow, key)) is not None else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from heapq import nsmallest
 from typing import Any, Literal, NamedTuple
 
@@ -158,10 +159,16 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow]:
     """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    rows = (row for found, _ in read for row in found.known() if isinstance(row, MemoryRow))
-    listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
+    listed = [
+        row for found, _ in read for row in found.once_rows.of("stale", now, partial(_stale, found, now))
+    ]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
     return listed[:limit]
+
+
+def _stale(found: ScopeTexts, now: int) -> list[MemoryRow]:
+    rows = (row for row in found.known() if isinstance(row, MemoryRow))
+    return [row for row in rows if row.into is None and is_row_stale(row, now)]
 
 
 def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
