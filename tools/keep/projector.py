@@ -37,7 +37,7 @@ PROGRESS_S = 0.1
 POLL_S = 0.05
 LEASE_WAIT_S = 30.0
 FEW_COLLECTIONS = (50_000, 20, 50)
-"""Thresholds of garbage collection while a log is folded: a state has many objects, and hardly a circle."""
+"""Thresholds of garbage collection while a state is folded or held: it has many objects, hardly a circle."""
 RESTARTS = 3
 """So often is a killed process replaced, in one run."""
 

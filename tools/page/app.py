@@ -29,7 +29,8 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Deed, Done, action_of, do_all, erasable, erase, named_ids
+from memtape.tools.keep.projector import few_collections
+from memtape.tools.page.acting import Deed, Done, action_of, actions, do_all, erasable, erase, named_ids
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, View
 from memtape.tools.page.guard import Guard
@@ -75,14 +76,19 @@ class Serving:
             opening = self._guard.make_opening().as_uri()
             # Some browsers keep who opens them waiting until they are closed.
             threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
-        threading.Thread(target=self._held.keep_states, name="memtape-states", daemon=True).start()
+        threading.Thread(target=self._make_ready, name="memtape-ready", daemon=True).start()
         try:
-            with suppress(KeyboardInterrupt):
+            with suppress(KeyboardInterrupt), few_collections():
                 self._server.run([self._listening])
         finally:
             self._guard.end_opening()
             self._past.close()
             self._held.close()
+
+    def _make_ready(self) -> None:
+        """Read what the first deed needs, while the first view is looked at."""
+        self._held.keep_states()
+        actions()
 
     def stop(self) -> None:
         """End `serve`, running in another thread, after the open requests."""
