@@ -87,8 +87,8 @@ class Serving:
 
     def _make_ready(self) -> None:
         """Read what the first deed needs, while the first view is looked at."""
-        self._held.keep_states()
         actions()
+        self._held.keep_states()
 
     def stop(self) -> None:
         """End `serve`, running in another thread, after the open requests."""

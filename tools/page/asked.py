@@ -101,6 +101,8 @@ def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> PageQuery:
 
 ResultT = TypeVar("ResultT")
 
+FOLD_AGAIN_S = 1.0
+"""So often the kept state is folded on."""
 MAX_CLIENTS = 4
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -113,20 +115,23 @@ class PageMemory:
         self.scope = scope
         self._lock = threading.RLock()
         self._clients: dict[str, Client] = {}
-        self._decider: Client | None = None
         self._states: KeptStates | None = None
+        self._closed = threading.Event()
 
     def keep_states(self) -> None:
-        """Read the state on which decisions in the first scope rest, and keep it from now on."""
-        with suppress(MemtapeError), self._lock:
-            self._decider = self._opened(self.scope)
-            self._states = KeptStates(self._decider.home, self._decider.log)
-        if (states := self._states) is not None:  # Meanwhile the views answer.
-            with suppress(MemtapeError):
-                states.scope_now(self.scope)
+        """Read the state on which decisions in the first scope rest, and fold it on until `close`.
+
+        The first capture to be folded takes seconds at 20,000 memories, which no deed should wait for.
+        """
+        with suppress(MemtapeError), self._opened(self.scope) as decider:  # Meanwhile the views answer.
+            states = self._states = KeptStates(decider.home, decider.log)
+            states.scope_now(self.scope)
             # Else each full collection walks through the state, and a view waits for that.
             gc.collect()
             gc.freeze()
+            while not self._closed.wait(FOLD_AGAIN_S):
+                states.scope_now(self.scope)
+        self._states = None
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
@@ -163,12 +168,11 @@ class PageMemory:
 
     def close(self) -> None:
         """Close every client."""
+        self._closed.set()
         with self._lock:
             while self._clients:
                 self._clients.popitem()[1].close()
-            if self._decider is not None:
-                self._decider.close()
-            self._decider = self._states = None
+            self._states = None
 
 
 def _memories_of_scopes(client: Client) -> dict[str, int]:
