@@ -89,6 +89,12 @@ def test_a_burst_does_not_depend_on_the_parts_of_the_index() -> None:
         assert told == {f"{n:02}": f"{n + 1:02}" if n < 39 else None for n in range(40)}
 
 
+def test_a_kind_in_a_question_finds_its_members() -> None:
+    said = ("The violin is in the attic.", "My instrument broke.", "Rain.")
+    made = [place(text, f"{n}") for n, text in enumerate(said)]
+    assert [hit.place for hit in ranked(corpus_of(made), "Which instruments do we own?")] == [1, 0]
+
+
 @given(documents, texts, st.data())
 def test_the_order_of_documents_moves_nothing(made: list[Document], query: str, data: st.DataObject) -> None:
     seeds = data.draw(st.lists(st.integers(0, 4), min_size=len(made), max_size=len(made)))

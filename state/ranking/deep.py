@@ -9,7 +9,6 @@ kinds is for English.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +19,8 @@ from memtape.schemas.lanes import MOST_LOOKS
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
-from memtape.state.text.lexicon import lines_of, word_list
+from memtape.state.text.kinds import members_asked
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
@@ -284,19 +284,3 @@ def merged(
             summed[spot] = summed.get(spot, 0.0) + best * weight * score / top / whole
     summed |= {spot: max(score, summed.get(spot, 0.0)) for spot, score in lent.items()}
     return dict(sorted(summed.items(), key=lambda item: -item[1]))
-
-
-def members_asked(question: str) -> list[str]:
-    """Return the words of members of the kinds that a question names, each once."""
-    kinds = (_kinds().get(term, ()) for term in terms(question, ENGLISH))
-    return list(dict.fromkeys(member for its in kinds for member in its))
-
-
-@cache
-def _kinds() -> dict[str, list[str]]:
-    """Return the members of each kind of `kinds.txt`, which texts hold without the name of the kind."""
-    found: dict[str, list[str]] = {}
-    for names, _, members in (line.partition(":") for line in lines_of("kinds.txt")):
-        for name in terms(names, ENGLISH):
-            found.setdefault(name, []).extend(members.split())
-    return found

@@ -121,3 +121,5 @@ ASSISTED = RankingRecipe(
 ASKED_PEOPLE, ASKED_ANSWERS = 0.5, 1.0
 """How far people's words and the assistant's are preferred for a question about what the assistant said."""
 SCAFFOLD_WEIGHT = HALF = 0.5
+KIND_WEIGHT = 0.3
+"""The weight of a member of a kind that a question names: a violin for an instrument."""

@@ -17,7 +17,8 @@ from memtape.state.index.parts import EVERY, Floats, Ints, TermCache, TermRows
 from memtape.state.index.segments import Array
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
-from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
+from memtape.state.ranking.lanes import KIND_WEIGHT, SCAFFOLD_WEIGHT
+from memtape.state.text.kinds import kinds_asked, member_terms
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.questions import day_terms, questions, terms_of_day
@@ -217,6 +218,8 @@ class ScopeWords:
             if term in self._dated:
                 on_day = is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown
                 texts[on_day] += self._texts.idf(term)
+        for kind in kinds_asked(query):
+            texts += KIND_WEIGHT * self._held_members(kind)
         best = float(texts.max(initial=0))
         sessions = self._scorer.score(known, in_sessions=True)
         # A word is looked for in all languages of the scope, and asked for in one.
@@ -229,6 +232,14 @@ class ScopeWords:
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
         )
+
+    def _held_members(self, kind: str) -> Floats:
+        """Return for each text the inverse frequency of the rarest member of a kind in it, 0 without any."""
+        held = np.zeros(self._texts.size)
+        for term in member_terms(kind):
+            rows = self._texts.found(term).rows
+            held[rows] = np.maximum(held[rows], self._texts.idf(term))
+        return held
 
     def _terms(self, query: str, named: dict[str, None] | None = None) -> AskedTerms:
         """Return the terms of a question; those of names are `named`, by default the question's own.

@@ -168,7 +168,7 @@ def told_trace(trace: Sequence[Traced]) -> list[str]:
 
 
 PARTS = {
-    "words": "BM25 of a text with the turns around it, as a share of the best text's",
+    "words": "BM25 of a text with the turns around it and of members of a kind, as a share of the best's",
     "session": "BM25 of its whole session, as a share of the best session's",
     "cosine": "how near its vector is to the question's",
     "session cosine": "how near the nearest of its session is",
