@@ -350,28 +350,32 @@ class Input(_Body, frozen=True):
 
 
 class Operation(_Body, frozen=True):
-    """One decision about some of the inputs, `ids`; inputs without a decision stay as they are.
+    """One operation on some of the inputs, `ids`; inputs without an operation stay as they are.
 
     `replace`: the text of the capture `by` stands for these memories, of which the first holds the present
     state and the others the past. `remove`: the memory of the input `by` says the same and stands for these.
     `add`: the text of the capture `by` was drawn from these, which stay as they are. `conflict`: the memory
-    of the input `by` and each of these cannot both hold, and people are asked which does.
+    of the input `by` and each of these cannot both hold, and people are asked which does. `outdate`: the
+    memory of the input `by` holds a newer value of the same thing; these are marked as replaced, and stay.
     """
 
     by: Id
     ids: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_INPUTS)]
-    op: Literal["add", "conflict", "replace", "remove"]
+    op: Literal["add", "conflict", "outdate", "replace", "remove"]
 
 
 MAKING = ("add", "replace")  # The operations that make a text; all others are about inputs alone.
 COVERING = ("remove", "replace")  # The operations that cover their inputs.
+OPPOSING = ("conflict", "outdate")  # The operations between memories that stay as they are.
 
 
-class Decided(_Body, frozen=True):
-    """A consolidation's decision about similar memories, or the end of a pass.
+class Decided(_Body, frozen=True, omit_defaults=True):
+    """A decision about similar memories by a consolidation or a judge, or the end of a pass.
 
-    The decision applies while every input still has its `seq` and no cover. Its texts are captured after it,
-    and are no memories without it. `reason` says why an attempt failed; then nothing is decided. `reason`
+    The decision applies while every input still has its `seq` and, unless it outdates, no cover. Its texts
+    are captured after it, and are no memories without it. Without an operation all inputs are apart: no two
+    of them say the same, replace or contradict each other. `certainty` is the judge's, in ten-thousandths,
+    null where the judge gives none. `reason` says why an attempt failed; then nothing is decided. `reason`
     holds no words of a text. `until` ends a pass: the pass has read all captures of the scope before this
     `seq`. With a `reason` it ends a part, and the pass goes on.
     """
@@ -381,6 +385,7 @@ class Decided(_Body, frozen=True):
     operations: Annotated[tuple[Operation, ...], Meta(max_length=MAX_INPUTS)]
     reason: Annotated[str, Meta(min_length=1, max_length=1_024)] | None
     until: Count | None
+    certainty: Annotated[int, Meta(ge=0, le=10_000)] | None = None
 
 
 Body = (
@@ -627,7 +632,8 @@ def _check_decided(decided: Decided) -> None:
     inputs = {input.id for input in decided.inputs}
     covered = [id for operation in decided.operations if operation.op in COVERING for id in operation.ids]
     named = [id for operation in decided.operations for id in operation.ids]
-    opposed = [id for it in decided.operations if it.op == "conflict" for id in (it.by, *it.ids)]
+    opposed = [id for it in decided.operations if it.op in OPPOSING for id in (it.by, *it.ids)]
+    outdating = [it.op == "outdate" for it in decided.operations]
     fault = ""
     if (decided.until is None) is not bool(decided.inputs):
         fault = "A decision has inputs, or ends a pass with until."
@@ -638,13 +644,15 @@ def _check_decided(decided: Decided) -> None:
     elif not inputs.issuperset(named):
         fault = "An operation names what is no input."
     elif any((it.op not in MAKING) is not (it.by in inputs) for it in decided.operations):
-        fault = "An input alone survives what is removed or is in conflict, and no made text is an input."
+        fault = "An input alone survives, opposes or outdates others, and no made text is an input."
     elif any(operation.by in covered for operation in decided.operations):
         fault = "What stands for others is not itself removed or replaced."
     elif any(id in covered for id in opposed):
         fault = "What is removed or replaced is in conflict with nothing."
-    elif any(it.by in it.ids for it in decided.operations if it.op == "conflict"):
-        fault = "Nothing is in conflict with itself."
+    elif any(it.by in it.ids for it in decided.operations if it.op in OPPOSING):
+        fault = "Nothing is in conflict with itself, or outdates itself."
+    elif any(outdating) and not all(outdating):
+        fault = "A decision that outdates does nothing else."
     if fault:
         raise InvalidEvent("invalid", fault, "$.body")
 

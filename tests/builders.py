@@ -223,21 +223,28 @@ def as_seen(events: list[Event]) -> list[Event]:
     return read
 
 
+FACTS = ("fact", "insight")
+
+
 @st.composite
 def decisions(draw: st.DrawFn, events: list[Event], number: int, common: dict[str, Any]) -> list[Event]:
     """What a consolidation says of a few memories: a text, a failed attempt, or a pass's end."""
-    known = [said.id for said in events if isinstance(said.body, Captured) and said.body.kind != "turn"]
+    of = draw(st.sampled_from((FACTS, FACTS, (*FACTS, "journal", "goal", "document", "page"))))
+    known = [said.id for said in events if isinstance(said.body, Captured) and said.body.kind in of]
     names = [name for name in met(events) if make_id(name) in known]
-    chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)) if names else []
-    what = draw(st.sampled_from(("replace", "replace", "remove", "conflict", "add", "fail", "end")))
+    made = ("replace", "replace", "add", "fail", "end")
+    what = draw(st.sampled_from((*made, "remove", "conflict", "outdate", "outdate", "apart")))
+    least = 1 if what in made else 2
+    some = st.lists(st.sampled_from(names or [0]), min_size=least, max_size=3, unique=True)
+    chosen = draw(some) if len(names) >= least else []
     if what == "end" or not chosen:
         return [decided((), (), f"c{number}", until=draw(st.integers(0, 30)), **common)]
     if what == "fail":
         attempt = draw(st.integers(1, 3))
         return [decided(chosen, (), f"c{number}", attempt=attempt, reason="it was late", **common)]
-    if what in ("remove", "conflict"):
+    if least == 2:
         by, ids = make_id(chosen[0]), tuple(map(make_id, chosen[1:]))
-        operations = [Operation(by=by, ids=ids, op=what)] if ids else []
+        operations = [] if what == "apart" else [Operation(by=by, ids=ids, op=what)]
         return [decided(chosen, operations, f"c{number}", **common)]
     operation = Operation(by=make_id(MADE + number), ids=tuple(map(make_id, chosen)), op=what)
     said = decided(chosen, [operation], f"c{number}", **common)
@@ -255,9 +262,12 @@ TREE = (*["page", "edited", "page link"] * 4, "forgotten", "restored", "withdraw
 AGING = (*["day"] * 4, "said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed",
          "scope_changed", "forgotten", "restored", "withdrawn", "unfolded", "linked", "settled", "stated",
          "silence")  # fmt: skip
-"""What happens in a history: of all kinds within hours, with pages alone, or what ages within weeks."""
+JUDGED = (*["captured"] * 5, *["decided"] * 5, "forgotten", "restored", "unfolded", "withdrawn", "linked",
+          "settled", "again")  # fmt: skip
+"""What happens in a history: of all kinds within hours, with pages alone, what ages within weeks, or what is
+decided of facts."""
 Decks = Sequence[tuple[str, ...]]
-DECKS: Decks = (EVERYTHING, EVERYTHING, TREE, AGING, AGING)
+DECKS: Decks = (EVERYTHING, EVERYTHING, TREE, AGING, AGING, JUDGED)
 SLUGS = ("a", "a/b", "b", "c-1")
 QUICK = dict.fromkeys(("mid_after_days", "long_after_days"), 0)
 QUICK |= {"archive_after_days": 1, "dormant_after_days": 3, "purge_after_days": 1}

@@ -429,7 +429,7 @@ def _decided(seed: int, number: int, facts: dict[str, int], rng: Rng, common: An
     text = b.make_id(f"{seed}-{number}-made")
     operation = Operation(by=text, ids=ids, op="replace")
     if rng.random() < 0.4:
-        operation = Operation(by=ids[0], ids=ids[1:], op=rng.choice(("remove", "conflict")))
+        operation = Operation(by=ids[0], ids=ids[1:], op=rng.choice(("remove", "conflict", "outdate")))
     body = Decided(attempt=1, inputs=inputs, operations=(operation,), reason=None, until=None)
     said = b.event("decided", body, f"{seed}-{number}", **common)
     yield msgspec.structs.replace(said, refs=ids)

@@ -254,6 +254,7 @@ class Scope:
         self.words: dict[str, dict[str, Any]] = {}
         self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
+        self.outdated: list[tuple[Capture, Capture]] = []
         self.apart: list[list[list[str]]] = []
         self.pages = Pages(name)
         self.uses = Uses(self)
@@ -272,12 +273,14 @@ class Scope:
     def _end_covers(self) -> None:
         while len(held := [cover for cover in self.covers if self._holds(cover)]) < len(self.covers):
             self.covers = held
+        self.outdated = [pair for pair in self.outdated if self._is_judged(*pair)]
 
     def _take(self, event: Event, settings: Settings) -> bool:
         if event["body"] is None or event["type"] in TOLD_ELSEWHERE:
             return True
         if event["type"] == "decided":
             self._decide(event["body"])
+            self._outdate(event["body"])
         elif event["type"] == "recalled":
             known = [capture["id"] for capture in self.captures]
             is_start = unasked_by(tuple(event["body"].get("lanes", ()))) == "start"
@@ -321,6 +324,8 @@ class Scope:
             ids = set(event["body"]["ids"])
             self._unfold(event["body"]["ids"])
             self.covers = [cover for cover in self.covers if ids.isdisjoint([cover["by"], *cover["seen"]])]
+            left = (pair for pair in self.outdated if not any(ids & set(self._ids_with(it)) for it in pair))
+            self.outdated = list(left)
         elif event["type"] == "captured":
             self.captures.append(event)
             if event["body"]["kind"] == "page":
@@ -480,18 +485,56 @@ class Scope:
         if is_known or not all(map(self._as_seen, body["inputs"])):
             return
         seqs = {given["id"]: given["seq"] for given in body["inputs"]}
-        for operation in (it for it in body["operations"] if it["op"] != "conflict"):
+        for operation in (it for it in body["operations"] if it["op"] not in ("conflict", "outdate")):
             own = [*operation["ids"], operation["by"]] if operation["op"] == "remove" else operation["ids"]
             kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
             if operation["op"] == "remove":
                 one = self.memory_of(operation["by"]) in [self.memory_of(id) for id in operation["ids"]]
                 seen = [{"id": id, "seq": seq} for id, seq in cover["seen"].items()]
-                if not one and all(map(self._as_seen, seen)):
+                trusts = (
+                    [TRUST.index(self._said_at(seqs[id])["origin"]) for id in operation["ids"]]
+                    if (all(map(self._as_seen, seen)))
+                    else []
+                )
+                kept = TRUST.index(self._said_at(seqs[operation["by"]])["origin"]) if trusts else -1
+                if not one and trusts and max(trusts) <= kept:
                     self.covers.append(cover)
                     self._tell(cover)
             else:
                 self.awaited[operation["by"]] = cover, body["inputs"]
+
+    def _said_at(self, seq: int) -> Capture:
+        return next(capture for capture in self.captures if capture["seq"] == seq)
+
+    def _ids_with(self, capture: Capture) -> list[str]:
+        return ids_of(memory) if (memory := self.memory_of(capture["id"])) else []
+
+    def _outdate(self, body: dict[str, Any]) -> None:
+        """Let a decision that only outdates, or leaves apart, be the last one about each pair."""
+        if body["reason"] or any(operation["op"] != "outdate" for operation in body["operations"]):
+            return
+        named = [(self.memory_of(given["id"]), given["seq"]) for given in body["inputs"]]
+        if any(
+            it is None or not self.living(it) or spoken(self.living(it))["seq"] != seq for it, seq in named
+        ):
+            return
+        ids = [id for memory, _ in named for id in ids_of(memory)]  # type: ignore[arg-type]
+        self.outdated = [pair for pair in self.outdated if not all(it["id"] in ids for it in pair)]
+        seqs = {given["id"]: given["seq"] for given in body["inputs"]}
+        for operation in body["operations"]:
+            pairs = ((seqs[id], seqs[operation["by"]]) for id in operation["ids"])
+            self.outdated += [(self._said_at(older), self._said_at(newer)) for older, newer in pairs]
+
+    def _is_judged(self, older: Capture, newer: Capture) -> bool:
+        """Whether a pair is as a judge saw it: the older text to the letter, the newer in its words."""
+        one, other = self.memory_of(older["id"]), self.memory_of(newer["id"])
+        if one is None or other is None or not is_beside(one, other) or is_made(other):
+            return False
+        if family_of(one) is None or not self.living(one) or not self.living(other):
+            return False
+        is_as_it_was = spoken(self.living(one)) is older
+        return is_as_it_was and normal(spoken(self.living(other))) == normal(newer)
 
     def _stand(self, text: Capture) -> None:
         """Let a text that was waited for stand for what it was made of."""
@@ -837,6 +880,12 @@ class Scope:
                 is_weaker = TRUST.index(said[1]["origin"]) < TRUST.index(said[0]["origin"])
                 means = "contradicted" if is_weaker else "replaced" if how.whole else "in part"
                 found.append((means, older, newer))
+                continue
+            judged = [tuple(self.memory_of(it["id"]) for it in pair) for pair in self.outdated]
+            for older, newer in judged:
+                if {id(older), id(newer)} == {id(memory), id(other)}:
+                    trust = [TRUST.index(spoken(self.living(it))["origin"]) for it in (older, newer)]
+                    found.append(("contradicted" if trust[1] < trust[0] else "replaced", older, newer))
         return found
 
     def _when(self, memory: Memory) -> tuple[int, int]:

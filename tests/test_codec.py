@@ -117,10 +117,14 @@ def decisions(draw: st.DrawFn) -> Decided:
     by = draw(ids.filter(lambda id: id not in named))
     operations = [ev.Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
     if len(named) > 3:
-        op = draw(st.sampled_from(("remove", "conflict")))
+        op = draw(st.sampled_from(("remove", "conflict", "outdate")))
         operations.append(ev.Operation(by=named[2], ids=tuple(named[3:]), op=op))
     chosen = tuple(operations[draw(st.integers(0, 1)) :])
-    return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
+    if chosen and chosen[-1].op == "outdate":
+        chosen = chosen[-1:]
+    sure = draw(st.one_of(st.none(), st.integers(0, 10_000)))
+    body = Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
+    return msgspec.structs.replace(body, certainty=sure)
 
 
 parts = st.integers(1, 10**6).flatmap(lambda n: st.builds(ev.Part, st.just(n), st.integers(0, n - 1)))

@@ -203,7 +203,8 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 relation = "holds" if to is None else "replaced_by"
                 made = linked(pair[0], relation, to, f"l{number}", draw(st.booleans()), **common)
             case "decided":
-                sides = Operation(by=make_id(pair[0]), ids=(make_id(pair[1]),), op="conflict")
+                op = draw(st.sampled_from(("conflict", "outdate")))
+                sides = Operation(by=make_id(pair[0]), ids=(make_id(pair[1]),), op=op)
                 made = builders.decided(pair, [sides], f"d{number}", **common)
             case _:
                 keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))

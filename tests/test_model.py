@@ -378,10 +378,11 @@ class Life:
         by, op = self.new_id(), self.rng.choice(("replace", "replace", "add"))
         operations = (ev.Operation(by=by, ids=ids, op=op),)
         if self.rng.random() < 0.4:
-            operations = (ev.Operation(by=ids[0], ids=ids[1:], op=self.rng.choice(("remove", "conflict"))),)
+            op = self.rng.choice(("remove", "conflict", "outdate", "outdate"))
+            operations = (ev.Operation(by=ids[0], ids=ids[1:], op=op),) if self.rng.random() < 0.8 else ()
         body = ev.Decided(attempt=1, inputs=inputs, operations=operations, reason=None, until=None)
         said = [self._raw_event("decided", body, scope, "tool")]
-        if operations[0].by == by and self.rng.random() < 0.8:
+        if operations and operations[0].by == by and self.rng.random() < 0.8:
             kind = world.name_of(facts[0])["body"]["kind"]
             text = captured(self.rng.choice(list(self.texts)), kind=kind, tags=("consolidated",)).body
             said.append(self._raw_event("captured", text, scope, "user", by))

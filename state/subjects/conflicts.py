@@ -92,6 +92,8 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     told: tuple[str | None, ...] = body.ids if isinstance(body, Settled) else ()
     if isinstance(body, Linked) and body.relation in OF_MEMORIES:
         told = (body.id, body.to)
+    if isinstance(body, Decided):
+        told = tuple(id for it in body.operations if it.op == "outdate" for id in (it.by, *it.ids))
     said = list(_said_to_conflict(event, context))
     wished = list(_opposed_wishes(state, event, context))
     if not (context.touched or context.used or told or context.gone or said):

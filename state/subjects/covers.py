@@ -15,8 +15,16 @@ import msgspec
 
 from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinned, Unfolded
 from memtape.schemas.rows import Change, Context
-from memtape.state.subjects.captures import HasCaptures
-from memtape.state.subjects.memories import HasMemories, Memory, ids_of, memories_of, memory_of, row_of_unit
+from memtape.state.subjects.captures import TRUST, HasCaptures
+from memtape.state.subjects.memories import (
+    HasMemories,
+    Memory,
+    ids_of,
+    is_as_seen,
+    memories_of,
+    memory_of,
+    row_of_unit,
+)
 
 
 class Cover(msgspec.Struct, frozen=True):
@@ -123,7 +131,7 @@ def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[C
     if not (state.holding or state.awaited or isinstance(event.body, Decided)):
         return []
     match event.body:
-        case Decided() as decided if decided.operations:
+        case Decided(operations=operations) as decided if any(it.op != "outdate" for it in operations):
             _decide(state, decided, context, touched)
         case Captured() if event.id in state.awaited:
             cover, inputs = state.awaited.pop(event.id)
@@ -172,16 +180,15 @@ def _decide(state: Covers, decided: Decided, context: Context[HasMemories], touc
         return
     for operation in decided.operations:
         # Both sides of a conflict stand as they did; `conflicts` asks of them.
-        if operation.op == "conflict":
+        if operation.op == "conflict" or operation.op == "outdate":
             continue
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
         if operation.op == "remove":
             # The inputs are unchanged, save by the operations before.
             as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
-            survivor = memory_of(of, cover.by)
-            is_apart = all(memory_of(of, id) is not survivor for id in cover.ids)
-            _hold_or_drop(state, cover, context, touched, as_seen and is_apart)
+            may = as_seen and all(_may_remove(of, memory_of(of, cover.by), id) for id in cover.ids)
+            _hold_or_drop(state, cover, context, touched, may)
         else:
             state.awaited[operation.by] = cover, decided.inputs
 
@@ -206,7 +213,16 @@ def _end(
 
 def _is_as_seen(state: Covers, of: HasMemories, input: Input) -> bool:
     memory = memory_of(of, input.id)
-    return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
+    return memory is not None and is_as_seen(of, input) and is_shown(of, state, memory)
+
+
+def _may_remove(of: HasMemories, survivor: Memory | None, id: str) -> bool:
+    """Return whether a survivor is another memory than an input, by an author trusted no less."""
+    removed, by_seq = memory_of(of, id), of.captures.by_seq
+    if survivor is None or removed is None or survivor is removed:
+        return False
+    kept, gone = (TRUST[by_seq[it.canonical].actor.origin] for it in (survivor, removed))
+    return kept >= gone
 
 
 def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:

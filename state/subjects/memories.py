@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Captured, Embedded, Event, Unfolded
+from memtape.schemas.events import Captured, Embedded, Event, Input, Unfolded
 from memtape.schemas.rows import Change, Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict
 from memtape.state.subjects import recalls as recalls_state
@@ -110,6 +110,12 @@ def memory_of(of: HasMemories, id: str) -> Memory | None:
 def memories_of(of: HasMemories, ids: Iterable[str]) -> list[Memory]:
     """Return the memories that captured ids resolve to, in their order."""
     return [memory for id in ids if (memory := memory_of(of, id)) is not None]
+
+
+def is_as_seen(of: HasMemories, input: Input) -> bool:
+    """Return whether a decision's input still has the canonical text that the decision saw."""
+    memory = memory_of(of, input.id)
+    return memory is not None and memory.canonical == input.seq
 
 
 def unit_of(of: HasMemories, capture: Capture) -> int:

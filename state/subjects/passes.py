@@ -5,15 +5,19 @@ A pass starts by these counts. Decisions are stored in `covers`.
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import combinations, takewhile
 
 import msgspec
 
-from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
+from memtape.schemas.events import MAX_ATTEMPTS, OPPOSING, Captured, Decided, Event, Input
 from memtape.schemas.rows import Change, Context, PassMark, made_from
-from memtape.state.subjects.memories import HasMemories, memory_of
+from memtape.state.subjects.memories import HasMemories, Memory, is_as_seen, memories_of
 
 CONSOLIDATED = "fact"  # The family that is consolidated.
+MOST_JUDGED = 10_000  # Judged pairs that are known: the last ones.
+
+TextPair = tuple[bytes, bytes]
+"""The digests of the normalised canonical texts of two memories, the one said first first."""
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]
@@ -26,7 +30,8 @@ class Passes(msgspec.Struct, array_like=True):
     `queued` has the ids of clusters to try again, each with its number of failures, and the seq of the event
     that queued it. `aside` are the clusters that failed too often, as they were: the end of a pass drops
     those with a changed memory, since they are no longer the same clusters. `applied` counts decisions by
-    operation.
+    operation. `judged` are the pairs that a decision left apart or opposed, and that no judge is asked about
+    again.
     """
 
     until: int = 0
@@ -39,6 +44,7 @@ class Passes(msgspec.Struct, array_like=True):
     applied: dict[str, int] = {}
     dropped: int = 0
     failed: int = 0
+    judged: dict[TextPair, None] = {}
 
     def mark(self) -> PassMark:
         """Return the counts of the next pass and of all earlier passes."""
@@ -67,6 +73,8 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
             state.queued.pop(cluster, None)
             for operation in () if context.dropped else operations:
                 state.applied[operation.op] = state.applied.get(operation.op, 0) + 1
+            if reason is None and all(it.op in OPPOSING for it in operations):
+                _know_judged(state, inputs, of)
             state.failed += reason is not None
             if reason is not None and attempt < MAX_ATTEMPTS:
                 state.queued[cluster] = attempt, context.seq
@@ -91,6 +99,20 @@ def _count(state: Passes, seq: int, sent: int, context: Context[HasMemories]) ->
 
 
 def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
-    """Return whether each memory of a cluster still has the canonical capture that was seen."""
-    memories = [(memory_of(of, id), seq) for id, seq in cluster]
-    return all(memory is not None and memory.canonical == seq for memory, seq in memories)
+    return all(is_as_seen(of, Input(id=id, seq=seq)) for id, seq in cluster)
+
+
+def _know_judged(state: Passes, inputs: tuple[Input, ...], of: HasMemories) -> None:
+    """Know the pairs of unchanged inputs as judged; beyond a number the pairs judged first are forgotten."""
+    memories = memories_of(of, (input.id for input in inputs if is_as_seen(of, input)))
+    for pair in combinations(memories, 2):
+        state.judged[text_pair(of, *pair)] = None
+    while len(state.judged) > MOST_JUDGED:
+        del state.judged[next(iter(state.judged))]
+
+
+def text_pair(of: HasMemories, one: Memory, other: Memory) -> TextPair:
+    """Return what two living memories say, by which a pair stays known as judged."""
+    said = [of.captures.by_seq[memory.canonical] for memory in (one, other)]
+    first, second = sorted(said, key=lambda capture: (capture.at, capture.seq))
+    return first.normal, second.normal

@@ -1,7 +1,8 @@
 """Validity: since when a memory holds, and its replacement. The facts' times decide, not their arrival.
 
-Texts decide replacement (`state/text/replacements.py`), unless a person or agent stated it (`linked`). A
-memory contradicted by a less trusted one is not replaced: `conflicts` reports it.
+Texts decide replacement (`state/text/replacements.py`), else a judge who read both (`decided`), unless a
+person or agent stated it (`linked`). A memory contradicted by a less trusted one is not replaced: `conflicts`
+reports it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
+from memtape.schemas.events import OF_MEMORIES, PEOPLE, Decided, Event, Linked, Settled, Unfolded
 from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
 from memtape.state.subjects.memories import (
     HasMemories,
     Memory,
     ids_of,
+    is_as_seen,
     memories_of,
     memory_of,
     row_of_unit,
@@ -31,6 +33,8 @@ Tie = Literal["replaced", "in part", "contradicted"]
 
 The older is replaced; replaced in part, if it says more; or contradicted, if its author has more trust.
 """
+Judgement = tuple[int, int]
+"""The seqs of the canonical texts of an older and a newer memory, as the judge saw them."""
 COMPARED = 30  # Texts compared with a text at most: those with most shared words, the latest first.
 
 
@@ -52,20 +56,40 @@ class Validity(msgspec.Struct, dict=True, array_like=True):
     """The ties between memories, by the seqs of their births.
 
     `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
-    has the last statement about a captured id. The rest follows from these and the memories: `current` is the
+    has the last statement about a captured id. `outdated` has the judgements in force: the canonical texts of
+    an older and a newer memory, by seq. The rest follows from these and the memories: `current` is the
     goal and the plan in force; `older` is the inverse of `newer`, and `replacing` of the
-    replacements in `said`; `judged` has by memory the canonical text of its last comparison.
+    replacements in `said`; `judged` has by memory the canonical text of its last comparison; `naming` has by
+    the seq of a text its judgements.
     """
 
     newer: dict[int, dict[int, Tie]] = {}
     said: dict[str, LastStatement] = {}
+    outdated: dict[Judgement, None] = {}
 
     def __post_init__(self) -> None:
+        self.naming: dict[int, dict[Judgement, None]] = {}
+        for judgement in self.outdated:
+            self.put(judgement)
         self.current: dict[str, int] = {}
         self.older: dict[int, dict[int, None]] = {}
         self.replacing: dict[str, dict[str, None]] = {}
         self.judged: dict[int, int] = {}
         self._sharing: dict[str, Sharing] | None = None
+
+    def put(self, judgement: Judgement) -> None:
+        """Store a judgement."""
+        self.outdated[judgement] = None
+        for seq in judgement:
+            self.naming.setdefault(seq, {})[judgement] = None
+
+    def end(self, judgement: Judgement) -> None:
+        """Remove a judgement."""
+        del self.outdated[judgement]
+        for seq in judgement:
+            del self.naming[seq][judgement]
+            if not self.naming[seq]:
+                del self.naming[seq]
 
 
 class HasValidity(HasMemories, Protocol):
@@ -200,8 +224,17 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
                 relation, to = ("holds", None) if id in keep else ("replaced_by", keep[0])
                 word = LastStatement(context.seq, relation, to, TRUST["operator"], settled=True)
                 _put_word(state, id, word, of, touched)
+        case Decided(inputs=inputs, reason=None) as decided if inputs:
+            _judge(state, decided, context, touched)
+        case Unfolded(ids=ids) if state.outdated:
+            ended = [it for memory in memories_of(of, ids) for it in _judgements_of(state, memory)]
+            for judgement in dict.fromkeys(ended):
+                _end(state, judgement, of, touched)
     births = [memory.birth for memory in memories_of(of, context.touched)]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
+    for memory in of.memories.at(births) if state.outdated else ():
+        for judgement in _judgements_of(state, memory):
+            _apply(state, judgement, of, touched)
     for birth in births if state.said else ():  # The memories named in statements about it are touched too.
         for own in ids_of(of, of.memories.by_birth[birth].joins):
             told = state.said.get(own)
@@ -300,11 +333,7 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
             continue
         if state._sharing is not None:
             state._sharing[of.captures.by_seq[birth].family or ""].drop(birth)
-        for ties, others in ((state.newer, state.older), (state.older, state.newer)):
-            for other in ties.pop(birth, ()):
-                del others[other][birth]
-                if not others[other]:
-                    del others[other]
+        _drop_ties(state, birth, ties_of(state, birth))
     compared = {birth: canonical for birth, canonical in anew.items() if canonical is not None}
     state.judged |= compared
     if state._sharing is not None:
@@ -335,16 +364,100 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Tie a memory to the memories with another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
     for near in _living(of, _sharing_of(state, own.family or "", of).near(memory.birth, COMPARED)):
-        birth, other = near.birth, of.captures.by_seq[near.canonical]
-        older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
-        # Two homes may have two keys, under which one secret has two placeholders.
-        found = replaces(read(of.captures.body(older).text), read(of.captures.body(newer).text))
-        if found is not None:
-            first, second = (birth, memory.birth) if older is other else (memory.birth, birth)
-            state.newer.setdefault(first, {})[second] = (
-                "contradicted" if _trust(newer) < _trust(older) else "replaced" if found.whole else "in part"
-            )
-            state.older.setdefault(second, {})[first] = None
+        _tie(state, memory, near, of)
+
+
+def _tie(state: Validity, memory: Memory, near: Memory, of: HasValidity) -> None:
+    """Tie two memories, if the texts say that one replaces the other."""
+    older, newer = sorted((memory, near), key=lambda it: _when(of, it))
+    first, second = (of.captures.by_seq[it.canonical] for it in (older, newer))
+    # Two homes may have two keys, under which one secret has two placeholders.
+    found = replaces(read(of.captures.body(first).text), read(of.captures.body(second).text))
+    if found is not None:
+        _put_tie(state, older, newer, "replaced" if found.whole else "in part", of)
+
+
+def _put_tie(state: Validity, older: Memory, newer: Memory, tie: Tie, of: HasValidity) -> None:
+    first, second = (of.captures.by_seq[it.canonical] for it in (older, newer))
+    is_weaker = _trust(second) < _trust(first)
+    state.newer.setdefault(older.birth, {})[newer.birth] = "contradicted" if is_weaker else tie
+    state.older.setdefault(newer.birth, {})[older.birth] = None
+
+
+def _drop_ties(state: Validity, birth: int, others: Iterable[int]) -> None:
+    for other in others:
+        for older, newer in ((birth, other), (other, birth)):
+            if newer in state.newer.get(older, ()):
+                del state.newer[older][newer], state.older[newer][older]
+                if not state.newer[older]:
+                    del state.newer[older]
+                if not state.older[newer]:
+                    del state.older[newer]
+
+
+# --- Judgements ---
+
+
+def _judge(
+    state: Validity, decided: Decided, context: Context[HasValidity], touched: dict[int, None]
+) -> None:
+    """Apply a decision that outdates memories, or sets them apart; it ends earlier judgements on a pair."""
+    of, seqs = context.of, {input.id: input.seq for input in decided.inputs}
+    if any(operation.op != "outdate" for operation in decided.operations):
+        return
+    if not all(is_as_seen(of, input) for input in decided.inputs):
+        context.dropped += [tuple(seqs)] if decided.operations else []
+        return
+    memories = memories_of(of, seqs)
+    births = [memory.birth for memory in memories]
+    known = dict.fromkeys(it for memory in memories for it in _judgements_of(state, memory))
+    for judgement in known:
+        if all(of.memories.birth_of.get(seq) in births for seq in judgement):
+            _end(state, judgement, of, touched)
+    for operation in decided.operations:
+        for judgement in ((seqs[id], seqs[operation.by]) for id in operation.ids):
+            if _stands(of, judgement):
+                state.put(judgement)
+                _apply(state, judgement, of, touched)
+
+
+def _judgements_of(state: Validity, memory: Memory) -> list[Judgement]:
+    return [judgement for join in memory.joins for judgement in state.naming.get(join.seq, ())]
+
+
+def _stands(of: HasValidity, judgement: Judgement) -> bool:
+    """Return whether the older text is canonical as it was, and the newer one in the same words."""
+    by_seq, memories = of.captures.by_seq, of.memories
+    older, newer = memories.of(judgement[0]), memories.of(judgement[1])
+    if older is None or newer is None or older is newer or older.canonical != judgement[0]:
+        return False
+    if _spoken(of, older.birth) is None or _spoken(of, newer.birth) is None:
+        return False
+    now = by_seq[newer.canonical]
+    return by_seq[older.canonical].family == now.family and now.normal == by_seq[judgement[1]].normal
+
+
+def _apply(state: Validity, judgement: Judgement, of: HasValidity, touched: dict[int, None]) -> None:
+    """Tie the memories of a judgement that stands, unless their texts tie them; end any other."""
+    if not _stands(of, judgement):
+        _end(state, judgement, of, touched)
+        return
+    older, newer = (of.memories.by_birth[of.memories.birth_of[seq]] for seq in judgement)
+    if newer.birth not in ties_of(state, older.birth):
+        _put_tie(state, older, newer, "replaced", of)
+        _touch(state, older.birth, touched)
+
+
+def _end(state: Validity, judgement: Judgement, of: HasValidity, touched: dict[int, None]) -> None:
+    """End a judgement; the texts of both memories decide again."""
+    state.end(judgement)
+    one, other = (of.memories.of(seq) for seq in judgement)
+    if one is None or other is None or one is other:
+        return
+    _touch(state, one.birth, touched)
+    _drop_ties(state, one.birth, (other.birth,))
+    if _spoken(of, one.birth) is not None and _spoken(of, other.birth) is not None:
+        _tie(state, one, other, of)
 
 
 def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:

@@ -46,13 +46,14 @@ def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids to unfold a capture from: its fold, or `id` with `only`; empty for an unfolded capture.
 
-    The captures of a memory that covers others, or is covered, are named too. An echo was not folded, so that
-    it cannot be unfolded.
+    The captures of a memory that covers others, is covered, or was judged to replace another or be replaced,
+    are named too. An echo was not folded, so that it cannot be unfolded.
     """
     memory = memory_of(scope, id)
     members = () if memory is None else tuple(ids_of(scope, memory.members))
-    covered = bool(scope.covers.touching(members))
-    if (len(members) < 2 and not covered) or (only and id not in members):
+    judged = memory is not None and any(join.seq in scope.validity.naming for join in memory.members)
+    decided = judged or bool(scope.covers.touching(members))
+    if (len(members) < 2 and not decided) or (only and id not in members):
         return ()
     return (id,) if only else members
 

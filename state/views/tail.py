@@ -96,7 +96,7 @@ class Bans:
                 case events.Edited(base=base, by=by, slug=slug):
                     self.moves_pages |= (base or by or slug) is not None
                 case events.Decided(operations=operations):
-                    made |= dict.fromkeys(operation.by for operation in operations)
+                    made |= dict.fromkeys(it.by for it in operations if it.op in events.MAKING)
                 case events.Forgotten(ids=ids):
                     self._forget(ids, event.at)
                 case events.Restored(ids=ids):
