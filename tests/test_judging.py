@@ -5,23 +5,39 @@ A verdict counts while both texts are what they were; people overrule it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import builders
 import pytest
-from builders import MINUTE, START, captured, forgotten, linked, make_id, settled, unfolded, withdrawn
+from builders import (
+    JUDGED,
+    MINUTE,
+    START,
+    captured,
+    forgotten,
+    histories,
+    linked,
+    make_id,
+    settled,
+    unfolded,
+    withdrawn,
+)
 from builders import scope_of as world
+from hypothesis import given
 from msgspec.structs import replace
 
 from memtape.schemas.codec import encode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Event, Input, Operation
+from memtape.schemas.events import Event, Input, Operation, Unfolded
+from memtape.state.consolidation import pairs
+from memtape.state.consolidation.pairs import conclusion_of, waiting
 from memtape.state.core.scope import Scope
 from memtape.state.subjects import passes
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.validity import contradicted, successor
+from memtape.state.subjects.validity import contradicted, successor, ties_of
 
 TOMAS, ILSE, FERRY = ("Tomas steers the night ferry.", "Ilse has the helm of the night ferry since spring.",
                       "The night ferry carries no lorries.")  # fmt: skip
@@ -140,3 +156,69 @@ def test_what_was_judged_is_known_while_both_texts_are_what_they_were(
 def test_no_event_outdates_itself_by_what_is_no_input_or_covers_too(operations: list[Operation]) -> None:
     with pytest.raises(InvalidEvent):
         encode(builders.decided(("old", "new", "third"), operations, "wrong"))
+
+
+FRIDAYS = ("We deploy on Fridays.", "Releases go out each Friday.")
+APART = ("The staging database listens on port 5432.", "Marta paints the boathouse.")
+
+
+def waits(*events: Event) -> list[tuple[str, str]]:
+    return [(pair.earlier.text, pair.later.text) for pair in waiting(world(*events))]
+
+
+def test_neighbours_wait_until_a_decision_or_a_change() -> None:
+    events = [said(text, name, n) for n, (name, text) in enumerate(zip("abcd", FRIDAYS + APART, strict=True))]
+    assert waits(*events) == [FRIDAYS]
+    (pair,) = waiting(world(*events))
+    for verdict in ("apart", "outdate", "conflict", "remove"):
+        decision = judged(verdict, "b", "a", seqs=(1, 0), minute=9)
+        assert waits(*events, decision) == []
+    known = [*events, judged("apart", "a", "b", minute=9)]
+    assert waits(*known, said(FRIDAYS[1], "again", 10)) == []
+    other = "Releases now go out each Friday at noon."
+    assert waits(*known, said(other, "more", 10)) == [(FRIDAYS[1], other)]
+    changed = waiting(world(*events[1:], said(FRIDAYS[0], "anew", 9)))
+    assert len(changed) == 1 and changed[0].key != pair.key
+
+
+@pytest.mark.parametrize("away", [
+    said(FRIDAYS[0], "a", 1, kind="journal"), said(FRIDAYS[0], "a", 1, kind="turn"),
+    said("Always deploy on Fridays.", "a", 1), said(f"{FRIDAYS[0]} " + "And so on. " * 100, "a", 1),
+])  # fmt: skip
+def test_only_short_facts_that_order_nothing_wait(away: Event) -> None:
+    assert waits(away, said(FRIDAYS[1], "b", 2)) == []
+
+
+@pytest.mark.parametrize("ended", [
+    forgotten(["a"], "gone"), unfolded(["a", "b"], "x"), builders.pinned(["a"], "pin"),
+    linked("a", "replaced_by", "b", "word"), withdrawn(["b"], "gone")])  # fmt: skip
+def test_nobody_is_asked_about_what_is_not_shown_or_was_said_by_people(ended: Event) -> None:
+    pair = [said(FRIDAYS[0], "a", 1), said(FRIDAYS[1], "b", 2)]
+    cover = judged("remove", "b", "a", seqs=(1, 0))
+    is_of_covers = isinstance(ended.body, Unfolded)
+    assert waits(*pair, *([cover] if is_of_covers else []), ended) == []
+
+
+def test_vectors_find_what_shares_no_word_and_each_memory_has_few_neighbours() -> None:
+    texts = ("Backups leave at dusk.", "Copies are made each evening.", "Ilse sails.")
+    events = [said(text, n, n) for n, text in enumerate(texts)]
+    vectors = ([1980, 200, 0], [1950, 400, 0], [0, 0, 2000])
+    events += [builders.embedded(n, vector, sent=START + MINUTE) for n, vector in enumerate(vectors)]
+    assert waits(*events) == [texts[:2]]
+    many = [said(f"{FRIDAYS[0][:-1]} from dock {n}.", n, n) for n in range(12)]
+    found = waiting(world(*many))
+    counts = Counter(side.id for pair in found for side in (pair.earlier, pair.later))
+    assert min(counts.values()) > 0 and len(found) <= 12 * pairs.NEIGHBOURS
+    assert [it.weight for it in found] == sorted((it.weight for it in found), reverse=True)
+
+
+@given(histories(of=(JUDGED,)))
+def test_what_waits_is_shown_untied_and_undecided(events: list[Event]) -> None:
+    for scope in builders.partition_of(*events).scopes.values():
+        for pair in waiting(scope):
+            one, other = (scope.memory_of(it.id) for it in (pair.earlier, pair.later))
+            assert one is not None and other is not None and one is not other and pair.weight > 0
+            assert all(it.lives and is_shown(scope, scope.covers, it) for it in (one, other))
+            assert other.birth not in ties_of(scope.validity, one.birth)
+            decided = conclusion_of(pair, "apart", None)
+            assert [it.seq for it in decided.cluster] == sorted((one.canonical, other.canonical))

@@ -178,7 +178,10 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
         for it, text in zip(made, texts, strict=True)
     )
     attempt, why = conclusion.attempt, conclusion.problem or None
-    body = Decided(attempt=attempt, inputs=inputs, operations=operations, reason=why, until=None)
+    certainty = conclusion.certainty
+    body = Decided(
+        attempt=attempt, inputs=inputs, operations=operations, reason=why, until=None, certainty=certainty
+    )
     actor = conclusion.actor or SYSTEM
     decided = make_event("decided", id, body, scope, actor, captures, now_us)
     return [decided] + [

@@ -142,7 +142,7 @@ def plan(scope: Scope) -> Plan:
     is_part = len(new) >= MOST_NEW + ENOUGH_NEW
     end = new[MOST_NEW] if is_part else scope.seq
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids if not is_part)
-    near, left, found = _Near(_candidates(scope, end)), list[int](), list[DueCluster]()
+    near, left, found = _Near(candidates(scope, end)), list[int](), list[DueCluster]()
     for candidate in sorted(near.free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
@@ -207,7 +207,7 @@ def _is_consolidated(scope: Scope, seq: int) -> bool:
     return scope.captures.by_seq[seq].family == CONSOLIDATED
 
 
-def _candidates(scope: Scope, end: int) -> Iterator[Candidate]:
+def candidates(scope: Scope, end: int) -> Iterator[Candidate]:
     """Yield the memories before a seq to consolidate, and texts of earlier passes.
 
     Orders of people, and what is pinned, set apart or covered, are left out.

@@ -24,11 +24,11 @@ _END = ".!"
 class ConcludedOperation(NamedTuple):
     """An operation on some candidates: `text` stands for them, or the candidate `survivor` does.
 
-    Of replaced candidates the first holds the present state, and the others the past. In a conflict they and
-    the survivor stay unchanged.
+    Of replaced candidates the first holds the present state, and the others the past. What the survivor
+    outdates or is in conflict with stays unchanged.
     """
 
-    op: Literal["add", "conflict", "replace", "remove"]
+    op: Literal["add", "conflict", "outdate", "replace", "remove"]
     of: tuple[Candidate, ...]
     text: str = ""
     survivor: Candidate | None = None
@@ -37,7 +37,7 @@ class ConcludedOperation(NamedTuple):
 class Conclusion(NamedTuple):
     """A conclusion about a cluster at an attempt, or the reason for none; memories without an operation stay.
 
-    `actor` is the model, None for the rules.
+    `actor` is the model or judge, None for the rules, and `certainty` a judge's, in ten-thousandths.
     """
 
     cluster: Cluster
@@ -45,6 +45,7 @@ class Conclusion(NamedTuple):
     attempt: int = 1
     problem: str = ""
     actor: Actor | None = None
+    certainty: int | None = None
 
 
 def conclude(cluster: Cluster) -> list[Conclusion]:
