@@ -16,7 +16,10 @@ from typing import Any
 
 from memtape.schemas.patterns import lazy
 
-WORD_FILES = ("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.txt")
+WORD_FILES = (
+    *("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.txt"),
+    "judge.json",
+)
 
 
 @cache
