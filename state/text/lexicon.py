@@ -18,7 +18,7 @@ from memtape.schemas.patterns import lazy
 
 WORD_FILES = (
     *("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.txt"),
-    "judge.json",
+    *("judge.json", "worth.json"),
 )
 
 

@@ -1,8 +1,9 @@
 """The statements of a turn worth storing: decisions, preferences, instructions, corrections, facts, tasks.
 
-By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn,
-or the text after "remember that". Nothing is taken from questions, quotations, code, output of tools, or
-suppositions. The patterns are in `cues.txt`. The capture of statements is elsewhere.
+Without a model: by rule, precision before recall, English first; and by a head (`worth`) that has learned how
+people type. A statement is a sentence of the turn, or the text after "remember that". Nothing is taken from
+questions, quotations, code, output of tools, or suppositions. The patterns are in `cues.txt`. The capture of
+statements is elsewhere.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.own_words import is_own
 from memtape.state.text.polarity import CORRECTING
 from memtape.state.text.reading import HIDDEN, Reading, Sentence, has_foreign_letter, read, words_in
+from memtape.state.text.terms import ENGLISH, language_of
+from memtape.state.text.worth import worth_of
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
@@ -30,11 +33,13 @@ IMPORTANCE: dict[Label, int] = {
 """In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
+WORTH = 7_500  # The least certainty of the head in ten-thousandths.
 LEAST_CLAUSE_WORDS = 7  # Words before a turn to a question that make a statement of their own.
 MOST_STATEMENTS = 12  # A turn with more is a document or a list; its first ones are taken.
 
 _STATING, _DECIDING = map(word_list, ("words of a statement", "words of a decision"))
 _CUES = cues("statements")
+_VETOES = _CUES.asks, _CUES.supposes, _CUES.reports, _CUES.shown
 _SIGNS = _CUES.mark, _CUES.dotted, _CUES.camel
 _IN_CHARGE = (" by ", "owns ", "maintains ", "is responsible for ", "is in charge of ")
 """One of these is in every identifier."""
@@ -68,8 +73,6 @@ def statements(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
 
 def stated_in(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn, including those that may be in another author's words."""
-    if not (of_agent or _may_state(reading.text, reading.words)):
-        return []
     found: list[Statement] = []
     before: Sentence | None = None
     for sentence in map(_until_asked, reading.sentences):
@@ -85,7 +88,7 @@ def stated_in(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def _may_state(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text has a word of any person's statement; a text without one is read no further."""
+    """Return whether a text has a word of any statement that a rule finds; the rules read no other text."""
     if not _STATING.isdisjoint(words) or has_foreign_letter(text) or "[ ]" in text:
         return True
     return may_order(text) or may_instruct(text, words) or may_identify(text)
@@ -134,14 +137,9 @@ def _statement(
     text: str, sentence: Sentence, before: Sentence | None, at: int, of_agent: bool
 ) -> Statement | None:
     said = sentence.said
-    words = () if of_agent else words_in(said)
-    if len(said) > MOST_CHARS or not (of_agent or _may_state(said, words)):
+    if len(said) > MOST_CHARS or len(_WORD.findall(said)) < LEAST_WORDS:
         return None
-    if len(_WORD.findall(said)) < LEAST_WORDS:
-        return None
-    start, label = sentence.start, _label(said, words, of_agent)
-    if label is None and not of_agent and (tidy := tidied(said)) != said:
-        label = _label(tidy, words_in(tidy), of_agent)
+    start, label = sentence.start, _label_of(said, of_agent, is_first=before is None)
     if label is None:
         return None
     if label == "remember":
@@ -186,13 +184,31 @@ def tidied(said: str) -> str:
     return bare[:1].upper() + bare[1:]
 
 
-def _label(said: str, words: Sequence[str], of_agent: bool) -> Label | None:
-    """Return the label of a sentence, None if it is not worth storing."""
-    if _CUES.remember.search(said) and not of_agent:
-        return "remember"
-    bare = _QUOTED.sub(" QUOTED ", said if of_agent else without_markup(said))
+def _label_of(said: str, of_agent: bool, *, is_first: bool) -> Label | None:
+    """Return the label of a sentence, None if neither a rule nor the head finds it worth storing.
+
+    The head has learned from sentences as people type them; of careful ones only the rules are sure enough.
+    """
     if of_agent:
-        return _of_agent(bare)
+        return _of_agent(_QUOTED.sub(" QUOTED ", said))
+    label, words, tidy = None, words_in(said), tidied(said)
+    if _may_state(said, words):
+        label = _label(said, words)
+        if label is None and tidy != said:
+            label = _label(tidy, words_in(tidy))
+    if label is not None or (said[:1].isupper() and said.endswith(".")):
+        return label
+    worth = worth_of(tidy, is_first=is_first, is_of_thing=has_identifier(said))
+    if worth < WORTH or any(it.search(tidy) for it in _VETOES) or language_of(tidy) != ENGLISH:
+        return None
+    return "fact"
+
+
+def _label(said: str, words: Sequence[str]) -> Label | None:
+    """Return the label of a person's sentence by rule, None if it is not worth storing."""
+    if _CUES.remember.search(said):
+        return "remember"
+    bare = without_markup(said)
     if len(bare) * 2 < len(said) or _CUES.asks.search(bare):
         return None
     is_standing = sets_standing(bare) or is_order(bare)
