@@ -299,11 +299,12 @@ NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})  # An edit without page or changes, 
 class Settled(_Body, frozen=True):
     """A person's answer to a conflict between two memories, by a captured id of each: the kept ones.
 
-    A memory not kept is closed by the other. Of several answers to a conflict the last counts.
+    A memory not kept is closed by the other. Of several answers to a conflict the last counts. With none kept
+    the answer before is taken back, and the conflict waits again.
     """
 
     ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=2)]
-    keep: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=2)]
+    keep: Annotated[tuple[Id, ...], Meta(max_length=2)]
     note: Annotated[str, Meta(max_length=MAX_LABEL_CHARS)] | None
 
 

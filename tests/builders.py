@@ -370,7 +370,7 @@ def worlds(draw: st.DrawFn, scope: str = PROJECT, max_size: int = 40, of: Decks 
                 events.append(linked(one, relation, to, f"l{number}", draw(st.integers(0, 3)) > 0, **common))
             case "settled":
                 one, other = draw(some_pair(events))
-                keep = draw(st.sampled_from(([one], [other], [one, other])))
+                keep = draw(st.sampled_from(([one], [other], [one, other], [])))
                 events.append(settled((one, other), keep, f"t{number}", **common))
             case "decided":
                 events += draw(decisions(events, number, common))

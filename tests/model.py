@@ -312,8 +312,11 @@ class Scope:
             if event["origin"] not in PEOPLE:
                 return False
             for id in event["body"]["ids"]:
-                to = None if id in kept else kept[0]
-                self._say(id, to, TRUST.index("operator"), event["seq"], settled=True)
+                if kept:
+                    to = None if id in kept else kept[0]
+                    self._say(id, to, TRUST.index("operator"), event["seq"], settled=True)
+                elif self.words.get(id, {}).get("settled"):
+                    del self.words[id]
         elif event["type"] == "withdrawn":
             self.tombstones.append(event)
             named = event["body"]["ids"]

@@ -368,6 +368,11 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert user.show(old).memory.valid_to is None is user.show(new).memory.valid_to  # type: ignore[union-attr]
         run(home, "settle", found.id, "--keep", "A", "--origin", "user")
         assert user.show(new).memory.replaced_by == old  # type: ignore[union-attr]
+        assert "It waits again." in run(home, "settle", found.id, "--keep", "none", "--origin", "user")
+        assert user.show(old).memory.valid_to is None is user.show(new).memory.valid_to  # type: ignore[union-attr]
+        assert (user.conflicts().pending, user.conflicts().conflicts[0].id) == (1, found.id)
+        run(home, "settle", found.id, "--keep", "A", "--origin", "user")
+        assert user.show(new).memory.replaced_by == old  # type: ignore[union-attr]
         before = listed(home, "--all")
         assert user.verify().ok
     assert "is served" in command("rebuild", home=home).output

@@ -354,7 +354,7 @@ class Life:
         one, other = (self.any_id(scope, strange=0.1) for _ in range(2))
         if one is None or other is None or one == other:
             return
-        keep = self.rng.choice(((one,), (other,), (one, other)))
+        keep = self.rng.choice(((one,), (other,), (one, other), ()))
         body = ev.Settled(ids=(one, other), keep=keep, note=None)
         self._say(self._raw_event("settled", body, scope, "operator"))
 

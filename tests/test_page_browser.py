@@ -115,7 +115,8 @@ def test_deeds_are_undone_by_clicks(chromium: Any, own: Page, with_script: bool,
         its.page.get_by_text("is marked as replaced.").wait_for()
         assert client.conflicts().conflicts == ()
         click(its, "Undo")
-        its.page.get_by_text("both hold.").wait_for()
+        its.page.locator(".bar", has_text="It waits again.").wait_for()
+        assert client.conflicts().pending == 1
         its.go("/yours")
         its.page.get_by_role("button", name="Decline").first.click()
         its.page.locator(".bar", has_text="Declined").wait_for()

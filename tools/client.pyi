@@ -695,14 +695,14 @@ class Client(World):
         settled: Also what was settled or has expired.
         """
     def settle(
-        self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None
+        self, conflict: str, keep: Literal["A", "B", "both", "none"], note: str | None = None
     ) -> ConflictOutcome:
         """Say which side of a contradiction holds.
 
         Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
 
         conflict: The id of a conflict, or its last eight characters.
-        keep: Which side holds, as listed.
+        keep: Which side holds, as listed; with none it waits again.
         note: Why, for whoever looks later.
         """
     def accept(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
@@ -721,7 +721,7 @@ class Client(World):
 
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
-        undo: With --decline: let the declined rules wait again.
+        undo: With --decline: let the named rules wait again.
         """
     def proposals(self) -> list[tuple[Proposal, Answered]]:
         """List the rules that were proposed, each with its answer.
@@ -1341,14 +1341,14 @@ class AsyncClient:
         settled: Also what was settled or has expired.
         """
     async def settle(
-        self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None
+        self, conflict: str, keep: Literal["A", "B", "both", "none"], note: str | None = None
     ) -> ConflictOutcome:
         """Say which side of a contradiction holds.
 
         Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
 
         conflict: The id of a conflict, or its last eight characters.
-        keep: Which side holds, as listed.
+        keep: Which side holds, as listed; with none it waits again.
         note: Why, for whoever looks later.
         """
     async def accept(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
@@ -1369,7 +1369,7 @@ class AsyncClient:
 
         ids: The ids of rules.
         every: All rules that wait; alone, list what is settled too.
-        undo: With --decline: let the declined rules wait again.
+        undo: With --decline: let the named rules wait again.
         """
     async def proposals(self) -> list[tuple[Proposal, Answered]]:
         """List the rules that were proposed, each with its answer.

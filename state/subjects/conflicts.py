@@ -296,6 +296,8 @@ def _settle(
         if len(kept) == 1:
             conflict.status = "accepted"
             conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0])
+        if not kept:
+            conflict.status, conflict.settled_at = "pending", None
         conflict.note = settled.note
         changed[conflict.id] = None
 

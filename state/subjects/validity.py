@@ -219,11 +219,8 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
             if before is None or not before.settled or trust >= TRUST["user"]:
                 word = LastStatement(context.seq, relation, to, trust) if on else None
                 _put_word(state, id, word, of, touched)
-        case Settled(ids=ids, keep=keep) if event.actor.origin in PEOPLE:
-            for id in ids:  # A kept memory holds, any other was replaced by a kept one.
-                relation, to = ("holds", None) if id in keep else ("replaced_by", keep[0])
-                word = LastStatement(context.seq, relation, to, TRUST["operator"], settled=True)
-                _put_word(state, id, word, of, touched)
+        case Settled() as answer if event.actor.origin in PEOPLE:
+            _answer(state, answer, context, touched)
         case Decided(inputs=inputs, reason=None) as decided if inputs:
             _judge(state, decided, context, touched)
         case Unfolded(ids=ids) if state.outdated:
@@ -267,6 +264,20 @@ def rebuild(state: Validity, of: HasValidity) -> None:
 
 
 # --- Statements about memories ---
+
+
+def _answer(
+    state: Validity, answer: Settled, context: Context[HasValidity], touched: dict[int, None]
+) -> None:  # fmt: skip
+    """Let kept memories hold, and any other be replaced by a kept one; with none kept, forget the answer."""
+    for id in answer.ids:
+        word = None
+        if answer.keep:
+            relation, to = ("holds", None) if id in answer.keep else ("replaced_by", answer.keep[0])
+            word = LastStatement(context.seq, relation, to, TRUST["operator"], settled=True)
+        elif id not in state.said or not state.said[id].settled:
+            continue
+        _put_word(state, id, word, context.of, touched)
 
 
 def _put_word(

@@ -164,7 +164,8 @@ def _before(client: Client, deed: Deed) -> Any:
     """Return what the undo of a deed has to know of the time before it."""
     if deed.do == "settle":
         every = client.conflicts(settled=True).conflicts
-        return {it.id: it.kept if it.status == "accepted" else None for it in every}
+        answers = {"accepted": None, "dismissed": "both", "pending": "none", "expired": "none"}
+        return {it.id: answers[it.status] or it.kept for it in every}
     return None
 
 
@@ -187,15 +188,11 @@ def _uncorrect(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
 
 
 def _unsettle(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
-    """Return the earlier answers; what had none is kept on both sides, as it was found."""
-    return tuple(Deed("settle", deed.scope, (id,), {"keep": [before.get(id) or "both"]}) for id in deed.ids)
+    """Return the earlier answers; what had none waits again."""
+    return tuple(Deed("settle", deed.scope, (id,), {"keep": [before[id]]}) for id in deed.ids)
 
 
-def _unaccept(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
-    return tuple(Deed("forget", rule.into, (rule.id,)) for rules in answers for rule in rules)
-
-
-def _undecline(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
+def _unanswer(deed: Deed, answers: list[Any], before: Any) -> tuple[Deed, ...]:
     is_undone = bool(deed.fields.get("undo"))
     return () if is_undone else (Deed("decline", deed.scope, deed.ids, {"undo": ["1"]}),)
 
@@ -204,17 +201,14 @@ UNDOING: dict[str, Callable[[Deed, list[Any], Any], tuple[Deed, ...]]] = {
     "capture": _uncapture,
     "update": _uncorrect,
     "settle": _unsettle,
-    "accept": _unaccept,
-    "decline": _undecline,
+    "accept": _unanswer,
+    "decline": _unanswer,
 }
 """How the deeds are undone whose verbs name no verb that undoes them."""
 
 
-UNDONE = {
-    "accept": "No longer accepted. The rule is declined: “Accept” takes it again.",
-    "decline": "It waits again.",
-}
-"""What is said of an undo, where its deeds do not say it: no event leads from accepted back to waiting."""
+UNDONE = {"accept": "It waits again.", "decline": "It waits again."}
+"""What is said of an undo, where its deeds do not say it."""
 
 
 def _told_of_update(answers: list[Any]) -> str:
@@ -227,6 +221,9 @@ def _told_of_settling(answers: list[Any]) -> str:
     parts = list[str]()
     for it in answers:
         kept = [f"“{one_line(text, TOLD_CHARS)}”" for text in it.kept]
+        if not kept:
+            parts.append("It waits again.")
+            continue
         parts.append(f"{' and '.join(kept)} {'holds' if len(kept) == 1 else 'both hold'}.")
         parts += (
             [] if it.replaced is None else [f"“{one_line(it.replaced, TOLD_CHARS)}” is marked as replaced."]

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Captured, Forgotten, Kind, Origin, Restored
+from memtape.schemas.events import Captured, Forgotten, Kind, Origin, Restored, Withdrawn
 from memtape.schemas.ids import short_id
 from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, TombstoneRow, made_from
 from memtape.schemas.rows import by_weight as weight_of
@@ -152,7 +152,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
     banned: dict[str, bool] = {}
     captured: dict[str, None] = {}
     for event in tail:
-        if isinstance(event.body, Forgotten | Restored):
+        if isinstance(event.body, Forgotten | Restored | Withdrawn):
             banned |= dict.fromkeys(event.body.ids, isinstance(event.body, Forgotten))
         elif isinstance(event.body, Captured):
             captured[event.id] = None
@@ -162,7 +162,8 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
             return "accepted"
         rows = (f"id:{it.id}", text_row_id(it.text))
         is_banned = any(found.opened.row(TombstoneRow, row) is not None for row in rows)
-        is_known = bool(found.opened.called(it.id)) or it.id in captured
+        # What was accepted and withdrawn is hidden without a ban, and waits again.
+        is_known = any(not row.hidden for row in found.opened.rows_called(it.id)) or it.id in captured
         return "declined" if banned.get(it.id, is_banned or is_known) else "waits"
 
     return how
@@ -177,13 +178,14 @@ def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Propo
 
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
-    """Capture a rule in its target scope, where the writer may write; restore a declined rule."""
+    """Capture a rule in its target scope, where the writer may write; restore one that is known there."""
+    is_known = before == "declined" or bool(writer.log.known(rule.into, [rule.id]))
     native = same_instruction(read(rule.text))
     line = Line(text=rule.text, scope=rule.into, source=ACCEPTED_SOURCE, native_id=native)
     if rule.is_doubted:
         line = replace(line, tags=INSTRUCTION_TAGS, importance=IMPORTANCE["instruction"] / 100)
     writer.log.append([replace(event, refs=rule.said_in) for event in writer.events_of(line, {})])
-    if before == "declined":
+    if is_known:
         writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)
 
 
@@ -203,7 +205,13 @@ def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
 
 
 def reopen(writer: Writer, rule: Proposal, before: Answered) -> None:
-    """Let a declined rule wait again, where the writer may write. Raises `MemtapeError` for others."""
-    if before != "declined":
-        raise MemtapeError("This rule was not declined.", "`memtape settle --rules` lists the answers.")
-    writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)
+    """Let an answered rule wait again, where the writer may write. Raises `MemtapeError` for others.
+
+    What was accepted is withdrawn, which bans no text.
+    """
+    if before == "waits":
+        raise MemtapeError("This rule was not answered.", "`memtape settle --rules` lists the answers.")
+    if before == "accepted":
+        writer.append("withdrawn", Withdrawn(ids=(rule.id,), on=True), rule.into)
+    else:
+        writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)

@@ -336,7 +336,7 @@ def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Lines:
 
 
 class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a conflict: the kept texts, and the replaced text, None where both are kept."""
+    """The outcome of a conflict: the kept texts, none where it waits again, and the replaced text if any."""
 
     id: str
     scope: str
@@ -370,7 +370,10 @@ def settle(
     conflict: Annotated[
         str, said("The id of a conflict, or its last eight characters.", 64, metavar="ID", of="conflict")
     ],
-    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
+    keep: Annotated[
+        Literal["A", "B", "both", "none"],
+        said("Which side holds, as listed; with none it waits again.", option="--keep"),
+    ],
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
 ) -> ConflictOutcome:
     """Say which side of a contradiction holds.
@@ -394,11 +397,11 @@ def settle(
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         raise MemtapeError(f"A side of {it.id} is no longer shown.", "Nothing needs to be settled.")
     texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
-    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+    kept = {"A": (0,), "B": (1,), "both": (0, 1), "none": ()}[keep]
     body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=note or None)
     # Where a side is erased, so is what was noted of it.
     world.append("settled", body, scope.name, refs=it.ids)
-    replaced = None if len(kept) == 2 else texts[1 - kept[0]]
+    replaced = texts[1 - kept[0]] if len(kept) == 1 else None
     return ConflictOutcome(id=it.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
 
 
@@ -432,7 +435,7 @@ def decline(
     world: World,
     ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True, of="rule")] = (),
     every: EveryRule = False,
-    undo: Annotated[bool, said("With --decline: let the declined rules wait again.")] = False,
+    undo: Annotated[bool, said("With --decline: let the named rules wait again.")] = False,
 ) -> list[Proposal]:
     """Decline the named rules for good, with --all every one that waits.
 
@@ -485,12 +488,14 @@ def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
 
 
 def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:
-    if done.replaced is None:
+    if not done.kept:
+        yield "It waits again."
+    elif done.replaced is None:
         yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
         yield f'Kept: "{one_line(done.kept[0], 120)}".'
         yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
-    yield f"Undo: memtape settle {short_id(done.id)} --keep A, B or both"
+    yield f"Undo: memtape settle {short_id(done.id)} --keep A, B, both or none"
 
 
 def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[str]:
