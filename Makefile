@@ -130,9 +130,13 @@ mutants: venv ## Break the product on purpose, and see that the tests notice eac
 	$(BIN)/python tests/mutants.py
 
 # It needs chromium, as Debian has it, and Pillow, which the lock of development has.
-screenshots: venv ## Take pictures of the demo and of each view of the page into docs/pictures.
+screenshots: venv ## Take pictures of the demo and of the page into docs/pictures, or all of it into EVERY=FOLDER.
+ifdef EVERY
+	$(BIN)/python tests/page_pictures.py every $(EVERY)
+else
 	$(BIN)/python tests/demo_picture.py docs/pictures/demo.svg
 	$(BIN)/python tests/page_pictures.py docs/pictures
+endif
 
 bench-page: venv ## Measure what each view of the page costs on 20,000 texts, and on 20,000 memories.
 	$(BIN)/python tests/bench/page_costs.py

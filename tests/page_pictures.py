@@ -1,16 +1,23 @@
-"""`make screenshots`: pictures of each view of the page, light and dark, on a home with life in it."""
+"""`make screenshots`: pictures of each view of the page, light and dark, on a home with life in it.
+
+`make screenshots EVERY=FOLDER` takes those of each view at two widths, without memories, with few and many.
+"""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from random import Random
 
-from bench.living import SCOPE, make_living
+from bench.living import SCOPE, make_living, notes
 from browsing import browser, tab
 from page_served import served
 
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Line, now_us
+from memtape.tools.client import Client
 
 WIDTH, HEIGHT, TEXTS = 1100, 820, 500
 COLOURS = 32
@@ -55,6 +62,36 @@ def main(folder: Path) -> None:
                     picture(its.page, folder / f"erase-{scheme}.png")
 
 
+def take_every(folder: Path) -> None:
+    """Write each view of homes of different sizes, in each width and scheme, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = SHOWN | {"timeline": "/timeline"}  # Many memories are folded up to a time for minutes.
+    for name, make in HOMES.items():
+        with tempfile.TemporaryDirectory() as place, browser() as started:
+            make(Path(place))
+            with served(Path(place)) as page:
+                for scheme, width in product(("light", "dark"), WIDTHS):
+                    size = {"width": width, "height": 2 * HEIGHT}
+                    with tab(started, page.address, color_scheme=scheme, viewport=size) as its:
+                        for view, path in shown.items():
+                            its.go(f"{path}{'&' if '?' in path else '?'}scope={SCOPE}")
+                            its.page.screenshot(path=folder / f"{name}-{view}-{width}-{scheme}.png")
+
+
+def _make_few(home: Path) -> None:
+    with Client(home, scope=SCOPE, actor="Ada", origin="user") as client:
+        client.capture_many([Line(text=text, kind="fact") for text in notes(Random(3), FEW)])
+        client.project()
+
+
+FEW, MANY, WIDTHS = 20, 20_000, (1280, 390)
+HOMES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda home: None,
+    "few": _make_few,
+    "many": lambda home: make_living(home, TEXTS, now_us(), memories=MANY),
+}
+
+
 def picture(page: object, path: Path) -> None:
     """Write what a tab shows, in few colours."""
     from PIL import Image
@@ -64,4 +101,4 @@ def picture(page: object, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    (main if len(sys.argv) == 2 else take_every)(Path(sys.argv[-1]))
