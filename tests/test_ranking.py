@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
-from memtape.state.index.entries import KINDS
+from memtape.state.index.entries import HIDDEN, KINDS
+from memtape.state.index.newness import RARE_TEXTS, newness
 from memtape.state.index.parts import part_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking import lanes as most
@@ -90,9 +91,43 @@ def test_a_burst_does_not_depend_on_the_parts_of_the_index() -> None:
 
 
 def test_a_kind_in_a_question_finds_its_members() -> None:
-    said = ("The violin is in the attic.", "My instrument broke.", "Rain.")
-    made = [place(text, f"{n}") for n, text in enumerate(said)]
+    made = [
+        place("The violin is in the attic.", "a"),
+        place("My instrument broke.", "b"),
+        place("Rain.", "c"),
+    ]
     assert [hit.place for hit in ranked(corpus_of(made), "Which instruments do we own?")] == [1, 0]
+
+
+def talk(*said: str) -> list[Document]:
+    turns = {"turn": True, "session": "s"}
+    return [place(text, f"{n}", at=START + n, **turns) for n, text in enumerate(said)]
+
+
+def test_of_talk_about_a_thing_the_turn_that_brings_it_up_comes_first() -> None:
+    """In a young scope everything is new, and says less."""
+    first, later = "The ferry leaves from pier nine.", "So the ferry leaves from pier nine."
+    made = talk(*["Rain."] * 50, first, *["Rain."] * 50, later, *["Rain."] * 50)
+    corpus = corpus_of(made)
+    parts = [corpus.rank("ferry pier").parts(hit.place) for hit in ranked(corpus, "ferry pier")[:2]]
+    assert [hit.place for hit in ranked(corpus, "ferry pier")[:2]] == [50, 101]
+    assert parts[0]["news"] == pytest.approx(most.NEWS * 152 / (152 + most.YOUNG_TEXTS), abs=1e-8)
+    assert parts[1].get("news", 0) == 0
+    facts = [place(text, f"{n}", kind="fact", at=START + n) for n, text in enumerate((later, first))]
+    told = {hit.place: hit.score for hit in ranked(corpus_of(made[:50] + facts), "ferry pier")}
+    assert told[50] == told[51], "A memory is not below another for being said later."
+
+
+def test_a_term_is_new_until_a_shown_text_has_it() -> None:
+    made = talk("Ferry, pier.", "Ferry, harbour.", "Pier, harbour, gauge.")
+    entries = [entry_of(document) for document in made]
+    whole, cut = Texts([part_of(entries)]), Texts([part_of(entries[1:]), part_of(entries[:1])])
+    assert newness(whole, np.arange(3)).tolist() == [1, 1 / 2, 1 / 3]
+    assert newness(cut, np.arange(3)).tolist() == [1 / 2, 1 / 3, 1]
+    hidden = Texts([part_of([entries[0]._replace(flags=entries[0].flags | HIDDEN), *entries[1:]])])
+    assert newness(hidden, np.arange(1, 3)).tolist() == [1, 2 / 3]
+    many = Texts([part_of([entry_of(it) for it in talk(*["Ferry."] * (RARE_TEXTS + 1))])])
+    assert newness(many, np.arange(2)).tolist() == [0, 0] and not newness(Texts([]), np.arange(0)).size
 
 
 @given(documents, texts, st.data())

@@ -35,6 +35,10 @@ PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
 """Use and youth move what was found; they find nothing, since they know nothing of the question."""
+NEWS, NEWS_AMONG = 0.4, 50
+"""The weight of what is new in a text (`state/index/newness.py`), and how many of the best it moves."""
+YOUNG_TEXTS = 100
+"""In a scope of so many texts what is new counts half."""
 FRESH_DAYS = 3
 LENT = 0.5  # The share of a seed's relevance that an edge of full weight lends.
 AGE_DAYS, LEAST_AGE = 180, 0.5

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN
+from memtape.state.index.newness import newness
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stands
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import NOBODY, Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import ASSISTED, HALF, PEERS, Hit, first_of
@@ -346,8 +347,25 @@ class Corpus:
             if lane in found:
                 parts[lane] = np.zeros(len(places))
                 parts[lane][np.searchsorted(places, found[lane].places)] = weight * found[lane].scores
-        most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
+        parts["news"] = rules.NEWS * self._news(places, np.sum(list(parts.values()), axis=0))
+        most = 1 + rules.NEWS + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
         return parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength)))
+
+    def _news(self, places: Ints, summed: Floats) -> Floats:
+        """Return how much is new in each of the best texts of talk, from 0 to 1; 0 for texts behind these.
+
+        In a young scope everything is new, and counts less.
+        Other texts among the best have the mean, so that a memory is not below what it was taken from.
+        """
+        best, around = np.flatnonzero(first_with_equals(summed, rules.NEWS_AMONG)), self.texts.sessions
+        chosen, news = places[best], np.zeros(len(places))
+        beside = (around.before[chosen] != NOBODY) | (around.after[chosen] != NOBODY)
+        is_talk = (self.texts.flags[chosen] & TURN != 0) | beside
+        if is_talk.any():
+            said = self.texts.count / (self.texts.count + rules.YOUNG_TEXTS)
+            news[best[is_talk]] = said * newness(self.texts, chosen[is_talk])
+            news[best[~is_talk]] = news[best[is_talk]].mean()
+        return news
 
     def _lent(self, places: Ints, relevance: Floats, among: Among) -> tuple[Ints, Floats, _LaneResult]:
         """Return all places, with those reached by edges of the best, each with its own or lent relevance.

@@ -176,6 +176,7 @@ PARTS = {
     "prior": "said by whom the question is about: a person, or the assistant where its answers are asked for",
     "hint": "it holds the time, number or place that is asked for",
     "question": "it asks itself",
+    "news": "its rare words are new: no earlier text has them",
     "hot": "lately used, against the hottest",
     "fresh": "said within three days",
 }

@@ -1,0 +1,85 @@
+"""How much of a text is new: the share of its rare terms that no earlier text has.
+
+Talk comes back to what was said before, with thanks, praise and questions. The text that brings a thing up
+answers more questions about it than the texts that come back to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtape.state.index.parts import Floats, Ints, MaskedSegment
+from memtape.state.index.segments import Array, Segment
+from memtape.state.index.sorted_values import numbered
+from memtape.state.index.texts import Texts
+
+RARE_TEXTS = 32
+"""A term in more texts than that is not rare: so few texts of a term are read for a question."""
+NEVER = np.iinfo(np.int64).max
+
+
+def newness(texts: Texts, places: Ints) -> Floats:
+    """Return the share of rare terms that are new, from 0 to 1, in each of some texts, given ascending.
+
+    A term is new in a text if no shown text of an earlier time has the term.
+    """
+    pairs = list[tuple[Ints, Array]]()
+    for part, start, end in zip(texts.parts, texts.starts, texts.starts[1:], strict=False):
+        rows, terms = _terms_of(part.segment, places[(places >= start) & (places < end)] - start)
+        pairs.append((rows + start, terms))
+    if not any(len(rows) for rows, _ in pairs):
+        return np.zeros(len(places))
+    unique, term = numbered(np.concatenate([terms for _, terms in pairs]))
+    owners = np.searchsorted(places, np.concatenate([rows for rows, _ in pairs]))
+    is_rare = np.sum([_counts(part, unique) for part in texts.parts], axis=0) <= RARE_TEXTS
+    since = np.full(len(unique), NEVER)
+    for part in texts.parts:
+        rows, owner = _rows_of(part.segment, unique, is_rare)
+        shown = part.shown[rows]
+        np.minimum.at(since, owner[shown], part.segment.at[rows[shown]])
+    rare = is_rare[term]
+    new = rare & (texts.column("at", places)[owners] <= since[term])
+    whole = np.maximum(1, np.bincount(owners[rare], minlength=len(places)))
+    share: Floats = np.bincount(owners[new], minlength=len(places)) / whole
+    return share
+
+
+def _terms_of(segment: Segment, rows: Ints) -> tuple[Ints, Array]:
+    """Return pairs of some rows and their terms, by number: both in one order."""
+    asked = np.zeros(segment.size, np.bool_)
+    asked[rows] = True
+    held = np.flatnonzero(asked[segment.rows]) if len(rows) else rows
+    terms = segment.terms[np.searchsorted(segment.starts, held, "right") - 1]
+    return segment.rows[held].astype(np.int64), terms
+
+
+def _stands(segment: Segment, terms: Array) -> tuple[Ints, Ints]:
+    """Return the numbers of those terms that a segment has, and their places there."""
+    if not len(segment.terms):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    places = np.minimum(np.searchsorted(segment.terms, terms), len(segment.terms) - 1)
+    here = np.flatnonzero(segment.terms[places] == terms)
+    return here, places[here]
+
+
+def _counts(part: MaskedSegment, terms: Array) -> Ints:
+    """Return in how many shown texts of a part each term is."""
+    segment, counts = part.segment, np.zeros(len(terms), np.int64)
+    here, places = _stands(segment, terms)
+    if len(here) and part.shown.all():
+        counts[here] = segment.sizes()[places]
+    elif len(here):
+        shown = np.append(0, np.cumsum(part.shown[segment.rows]))
+        counts[here] = shown[segment.starts[places + 1]] - shown[segment.starts[places]]
+    return counts
+
+
+def _rows_of(segment: Segment, terms: Array, chosen: Array) -> tuple[Ints, Ints]:
+    """Return the rows of the chosen ones of some terms, and the number of the term of each."""
+    here, places = _stands(segment, terms)
+    here, places = here[chosen[here]], places[chosen[here]]
+    begins = segment.starts[places].astype(np.int64)
+    sizes = segment.starts[places + 1].astype(np.int64) - begins
+    ends = np.cumsum(sizes)
+    spots = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(begins - (ends - sizes), sizes)
+    return segment.rows[spots].astype(np.int64), np.repeat(here, sizes)
