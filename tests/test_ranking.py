@@ -99,6 +99,16 @@ def test_a_kind_in_a_question_finds_its_members() -> None:
     assert [hit.place for hit in ranked(corpus_of(made), "Which instruments do we own?")] == [1, 0]
 
 
+def test_an_identifier_is_found_as_others_write_it() -> None:
+    """A range of small numbers is no identifier, and a version keeps its points."""
+    ways = [("123-45-6789", "123456789"), ("ab_12", "AB12"), ("AB-12", "ab_12"), ("JIRA-4417", "jira4417")]
+    for one, other in [*ways, *(way[::-1] for way in ways)]:
+        corpus = corpus_of([place(f"The number is {one}.", "0"), place("Rain.", "1")])
+        assert [hit.place for hit in ranked(corpus, f"where is {other}")] == [0], (one, other)
+    for one, other in (("10-12", "1012"), ("v1.2.3", "v123")):
+        assert not ranked(corpus_of([place(f"Pier {one}.", "0")]), other)
+
+
 def talk(*said: str) -> list[Document]:
     turns = {"turn": True, "session": "s"}
     return [place(text, f"{n}", at=START + n, **turns) for n, text in enumerate(said)]

@@ -46,6 +46,7 @@ _SCRIPTS = {
 TOLD_LANGUAGES = (*_LANGUAGES, *_SCRIPTS)
 """Every language that can be recognized; English first. The index stores their places: add at the end."""
 _LATIN = lazy(r"[a-zà-žß]+")
+_LONG_NUMBER = 7  # Digits of a number that is written in groups; fewer are a range, as in 10-12.
 
 
 def languages_told(text: str) -> list[str]:
@@ -108,8 +109,18 @@ def _stem(word: str, language: str) -> str:
     bare = _CLITIC.sub("", word) or word
     if language == ENGLISH:
         bare = IRREGULAR.get(bare, bare)
+    if not bare.isalpha():
+        return _joined(bare)
     # A stemmer holds the word that it is at, so that two threads must not share one.
-    stem = str(Stemmer(language, 0).stemWord(bare)) if bare.isalpha() else bare
+    stem = str(Stemmer(language, 0).stemWord(bare))
     if stem.isascii() or not _LATIN.fullmatch(stem):
         return stem
     return "".join(char for char in unicodedata.normalize("NFD", stem) if not unicodedata.combining(char))
+
+
+def _joined(word: str) -> str:
+    """Return an identifier without its separators: AB-12, ab_12 and AB12 are one; so are long numbers."""
+    bare = word.replace("-", "").replace("_", "")
+    is_number = bare.isdigit()
+    is_one = (is_number and len(bare) >= _LONG_NUMBER) or (not is_number and any(map(str.isdigit, bare)))
+    return bare if is_one else word
