@@ -54,7 +54,7 @@ def _terms_of(segment: Segment, rows: Ints) -> tuple[Ints, Array]:
 
 
 def _stands(segment: Segment, terms: Array) -> tuple[Ints, Ints]:
-    """Return the numbers of those terms that a segment has, and their places there."""
+    """Return the numbers of the terms in a segment, among given terms, and their places in the segment."""
     if not len(segment.terms):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     places = np.minimum(np.searchsorted(segment.terms, terms), len(segment.terms) - 1)
