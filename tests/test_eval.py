@@ -112,6 +112,11 @@ def test_measures_say_what_they_mean() -> None:
     at_10 = {"1": 0, "5": 0, "10": 1}
     assert told["by_category"]["y"] == {"questions": 1, "turn": at_10, "session": at_10}
     assert told["latency_ms"] == {"p50": 2, "p95": 4}
+    assert told["any"] == {"1": 0, "5": 0.5, "10": 1} and told["all"] == {"1": 0, "5": 0, "10": 0.5}
+    assert told["tokens"] == {"p50": 0, "p75": None, "p90": None}, "the first lacks c"
+    assert [one.ranks for one in asked] == [[2, None], [6]]
+    counts = {"b": 5, "a": 7, "z": 2, "q": 1, "r": 1, "c": 4}
+    assert [one._replace(tokens_of=counts).tokens for one in asked] == [float("inf"), 20]
     assert ev.overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and ev.overlap((), (), 5) == 1
 
 

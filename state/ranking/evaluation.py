@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import log1p
+from math import inf, log1p
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 
 CUTS = (5, 10, 20, 50)
 OVERLAP_CUTS = (5, 10)
+TOKEN_PARTS = (50, 75, 90)
 
 
 class EvaluatedQuestion(NamedTuple):
     """One question with a retriever's answer: ids of turns, best first, and the duration in milliseconds.
 
-    `wanted` are the ids of its evidence, at least one, and `session_of` has the session of each turn.
+    `wanted` are the ids of its evidence, at least one. `session_of` has the session of each turn, and
+    `tokens_of` how many tokens its text has.
     """
 
     category: str
@@ -30,6 +33,20 @@ class EvaluatedQuestion(NamedTuple):
     found: tuple[str, ...]
     session_of: Mapping[str, str]
     ms: float
+    tokens_of: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def ranks(self) -> list[int | None]:
+        """The rank of each wanted id, from 1; None if it was not found."""
+        return [self.found.index(id) + 1 if id in self.found else None for id in self.wanted]
+
+    @property
+    def tokens(self) -> float:
+        """The tokens of the results down to the last evidence, endless if some was not found."""
+        ranks = [rank for rank in self.ranks if rank is not None]
+        if len(ranks) < len(self.wanted):
+            return inf
+        return sum(self.tokens_of.get(id, 0) for id in self.found[: max(ranks)])
 
 
 def recall(wanted: Sequence[str], found: Iterable[str]) -> float:
@@ -53,11 +70,18 @@ def percentile(values: Sequence[float], percent: int) -> float:
 def summary(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int] = CUTS) -> dict[str, Any]:
     """Return the means over questions: by turn, by session, the same for each category, and latency.
 
-    A session counts as found where any of its turns is.
+    A session counts as found where any of its turns is. `any` and `all` are the shares of questions with any
+    and with all of their evidence found. `tokens` are percentiles over all questions, None where more is
+    needed than was found.
     """
     categories, times = sorted(dict.fromkeys(one.category for one in asked)), [one.ms for one in asked]
+    needed = {f"p{part}": percentile([one.tokens for one in asked], part) for part in TOKEN_PARTS}
+    found = {cut: [recall(one.wanted, one.found[:cut]) for one in asked] for cut in cuts}
     return {
         **_recalls(asked, cuts),
+        "any": {str(cut): mean([share > 0 for share in its]) for cut, its in found.items()},
+        "all": {str(cut): mean([share == 1 for share in its]) for cut, its in found.items()},
+        "tokens": {part: None if it == inf else it for part, it in needed.items()},
         "by_category": {
             category: {"questions": len(its), **_recalls(its, cuts)}
             for category in categories

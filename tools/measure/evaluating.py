@@ -21,6 +21,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.events import Event
 from memtape.schemas.metrics import OnPhase
+from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.index.vectors import TextVectors, text_vectors
@@ -33,6 +34,7 @@ from memtape.tools.measure.corpus import Conversation, read_corpus
 from memtape.tools.query.found import ScopeTexts
 from memtape.tools.query.plan import SearchQuery
 from memtape.tools.query.retrieval import Retriever
+from memtape.tools.query.telling import tokenizer
 
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
 
@@ -92,15 +94,31 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
                 asked[name] += _ask_all(conversation, made, ask, vectors)
             done += len(conversation.questions)
             on_phase("asking", done, questions)
-    counted = len(next(iter(asked.values())))
+    lines = list(_lines(conversations, asked))
     return {
-        "questions": counted,
+        "questions": len(lines),
         "turns": sum(len(conversation.lines) for conversation in conversations),
         "missing_evidence": conversations.missing,
         "notes": list(conversations.notes),
         "embedder": embedder.name,
+        "tokenizer": tokenizer().name,
         "retrievers": {name: summary(its) for name, its in asked.items()},
+        "lines": lines,
     }
+
+
+def _lines(
+    conversations: Sequence[Conversation], asked: Mapping[str, Sequence[EvaluatedQuestion]]
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each asked question, with the ranks of its evidence by retriever, for paired tests."""
+    told = ((it.scope, question) for it in conversations for question in it.questions if question.evidence)
+    for number, (scope, question) in enumerate(told):
+        yield {
+            "conversation": scope.removeprefix(PROJECT_PREFIX),
+            "question": question.text,
+            "category": question.category,
+            "ranks": {name: its[number].ranks for name, its in asked.items()},
+        }
 
 
 @contextmanager
@@ -131,6 +149,8 @@ def _ask_all(
     id_of = {native: events[0].id for native, events in made.items()}
     turn_of = turns_told(made)
     session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
+    count = tokenizer().count
+    tokens_of = {id_of[line.native_id]: count(line.text) for line in conversation.lines}
     asked: list[EvaluatedQuestion] = []
     for question in conversation.questions:
         wanted = tuple(id_of[native] for native in question.evidence if native in id_of)
@@ -144,7 +164,8 @@ def _ask_all(
         found = ask(about)
         took = time.perf_counter() - start - (vectors.spent_s - spent)
         turns = tuple(dict.fromkeys(turn_of.get(id, id) for id in found))
-        asked.append(EvaluatedQuestion(question.category, wanted, turns, session_of, took * 1_000))
+        own = EvaluatedQuestion(question.category, wanted, turns, session_of, took * 1_000, tokens_of)
+        asked.append(own)
     return asked
 
 

@@ -42,10 +42,13 @@ def evaluate(
         memtape admin eval locomo10.json --retriever bm25 --retriever memtape
         memtape admin eval locomo10.json --embedder floor --without sparse --json
 
-    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
-    "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
-    8601, or a number of seconds or milliseconds since 1970. The turns are captured into a temporary home;
-    yours is only read for its settings.
+    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session",
+    "speaker", "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}.
+    `at` is ISO 8601, or a number of seconds or milliseconds since 1970. The turns are captured into a
+    temporary home; yours is only read for its settings.
+
+    "turn" and "session" are the mean share of a question's evidence among the first results, "any" and "all"
+    the share of questions with any or all of their turns there. --json also has the ranks for each question.
     """
     from memtape.flows.embed.choice import choose_embedder
     from memtape.tools.measure.comparing import LESS
@@ -135,8 +138,12 @@ def _eval_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     yield f"{counts}, embedder {measured['embedder']}"
     found = measured["retrievers"]
-    for what in ("turn", "session"):
+    for what in ("turn", "session", "any", "all"):
         yield from _by_cut(what, found)
+    yield f"tokens of the results down to the last evidence ({measured['tokenizer']})"
+    for name, its in found.items():
+        told = (f"{part} {'more' if it is None else f'{it:,}'}" for part, it in its["tokens"].items())
+        yield f"  {name:<26} {'  '.join(told)}"
     categories = next(iter(found.values()))["by_category"]
     heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
     tens = {name: [it["turn"]["10"] for it in its["by_category"].values()] for name, its in found.items()}
