@@ -54,6 +54,35 @@ def test_the_published_form_is_read() -> None:
     assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
 
 
+def test_longmemeval_is_read_as_published() -> None:
+    """A question without an answer in its history names no evidence."""
+    first, second = read_corpus(DATA / "corpus-longmemeval.json")
+    assert [line.session for line in first.lines] == ["answer_1", "answer_1", "other_1", "other_1"]
+    assert [line.origin for line in first.lines[:2]] == ["user", "agent"]
+    assert format_time(int(first.lines[2].at or 0)) == "2023-05-21T10:00:00Z"
+    assert first.questions == [("Which pier has the heron?", ("0:0",), "single-session-user")]
+    assert second.questions == [("Which gull did I see?", (), "multi-session")]
+
+
+def test_a_folder_of_beam_is_read_as_published(tmp_path: Path) -> None:
+    """The places in the plan are no part of what was said, and chats are in the order of their numbers."""
+    first, second = read_corpus(DATA / "corpus-beam")
+    assert [it.lines[0].text for it in (first, second)] == ["The winch takes grease.", "The gauge is brass."]
+    assert [(line.session, line.native_id) for line in first.lines] == [("1", "0"), ("1", "1"), ("2", "2")]
+    assert format_time(int(first.lines[2].at or 0)) == "2024-04-05T00:00:00Z"
+    assert [(asked.category, asked.evidence) for asked in first.questions] == [
+        ("abstention", ()), ("knowledge_update", ("0", "2")),
+    ]  # fmt: skip
+    told = run(
+        "admin", "eval", str(DATA / "corpus-beam"), "--embedder", "floor", "--retriever", "memtape", "--json"
+    )
+    measured = json.loads(told.stdout)
+    assert [line["conversation"] for line in measured["lines"]] == ["2", "10"]
+    assert sorted(measured["lines"][0]["ranks"]["memtape"]) == [1, 2]
+    assert measured["retrievers"]["memtape"]["all"]["5"] == 1
+    assert "no question with evidence" in run("admin", "eval", str(tmp_path), "--embedder", "floor").output
+
+
 @pytest.mark.parametrize("data", CASES["no corpus"])
 def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     file = tmp_path / "corpus.json"

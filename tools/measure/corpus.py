@@ -1,14 +1,11 @@
-"""Reads what `memtape admin eval` asks about: conversations, questions and evidence, in one of two forms.
+"""Reads what `memtape admin eval` asks about: conversations, questions and evidence, in the plain form.
 
-LoCoMo as published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the
-plain form of any corpus:
 `{"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text", "at"}],
-"questions": [{"question", "evidence": [turn ids], "category"}]}]}`. LoCoMo is first put into the plain form.
+"questions": [{"question", "evidence": [turn ids], "category"}]}]}`. `published` puts benchmarks into it.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -16,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_AT_LEAD_US
@@ -25,18 +21,18 @@ from memtape.schemas.times import US_PER_S, format_time
 from memtape.schemas.visible import many
 from memtape.tools.capture.writing import Line, MediaLine, now_us
 from memtape.tools.importing.records import time_of
+from memtape.tools.measure.published import plain_form
 
 ROLES = ("assistant", "model", "ai", "bot", "tool", "system")
 """Roles of those who answer; any other is taken for a person."""
 UNDATED_US = 1_577_836_800 * US_PER_S
 """Where turns have no time, the first is put at 2020-01-01 and each a minute after the one before."""
 GAP_US = 60 * US_PER_S
-FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")
-"""The times of LoCoMo and of LongMemEval, beside those of imports."""
-_SESSION = re.compile(r"^session_(\d+)\Z")
+FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M", "%B-%d-%Y")
+"""The times of LoCoMo, LongMemEval and BEAM, beside those of imports."""
 _FORM = (
-    "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text,"
-    " at}], questions: [{question, evidence, category}]}]}."
+    "It should be LoCoMo, LongMemEval or BEAM as published, or {conversations: [{id, turns: [{id, session,"
+    " speaker, role, text, at}], questions: [{question, evidence, category}]}]}."
 )
 
 Words = tuple[str, ...]
@@ -92,15 +88,14 @@ class _Plain(msgspec.Struct):
 
 
 def read_corpus(path: Path) -> Conversations:
-    """Return the conversations of a file in either form, each in a scope of its own.
+    """Return the conversations of a file or of BEAM's folder, each in a scope of its own.
 
-    Raises `MemtapeError` for a file in neither form, where an id of a conversation stands twice, where a turn
-    cannot be captured, and where no question has evidence. Evidence that no turn has is left out and counted.
+    Raises `MemtapeError` for a file in no known form, where an id of a conversation stands twice, where a
+    turn cannot be captured, and where no question has evidence. Evidence that no turn has is left out and
+    counted.
     """
     try:
-        made = orjson.loads(path.read_bytes())
-        made = {"conversations": [_plain_form(sample) for sample in made]} if isinstance(made, list) else made
-        found = msgspec.convert(made, _Plain).conversations
+        found = msgspec.convert(plain_form(path), _Plain).conversations
     except OSError as error:
         raise MemtapeError(f"{path} cannot be read: {error.strerror}.", "Name a file that can.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -140,25 +135,6 @@ def _notes(found: list[_Conversation], corpus: Conversations, undated: int, miss
     times = f"Taken without a time, since theirs cannot be read: {many(undated, 'turn')}."
     left = f"Left out, since no turn has them: {ids}. Not asked: {many(without, 'question')}."
     return (times,) * bool(undated) + (left,) * bool(missing)
-
-
-def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
-    """Return a published sample in the plain form. The file dates sessions, not turns.
-
-    Raises `KeyError`, `TypeError` or `AttributeError` for another form.
-    """
-    said = sample["conversation"]
-    numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
-    turns, questions = list[dict[str, Any]](), list[dict[str, Any]]()
-    for number in numbers:
-        of_session = {"session": f"session {number}", "at": said[f"session_{number}_date_time"]}
-        for turn in said[f"session_{number}"]:
-            own = {"id": turn["dia_id"], "text": turn["text"], "speaker": turn["speaker"]}
-            turns.append({**of_session, **own, "caption": turn.get("blip_caption")})
-    for item in sample["qa"]:  # The file sometimes holds several ids in one text.
-        ids = [id.strip() for text in item.get("evidence") or () for id in text.split(";")]
-        questions.append({**item, "evidence": ids})
-    return {"id": sample["sample_id"], "turns": turns, "questions": questions}
 
 
 def _lines(plain: _Conversation, scope: str) -> list[Line]:

@@ -29,7 +29,7 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 
 def evaluate(
     home: Path,
-    file: Annotated[str, said("The file of questions.", path="file")],
+    file: Annotated[str, said("The file of questions, or a folder of BEAM's chats.", path="any")],
     retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
     without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = (),
     embedder: Annotated[
@@ -42,7 +42,7 @@ def evaluate(
         memtape admin eval locomo10.json --retriever bm25 --retriever memtape
         memtape admin eval locomo10.json --embedder floor --without sparse --json
 
-    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session",
+    The file is LoCoMo or LongMemEval as published, or {"conversations": [{"id", "turns": [{"id", "session",
     "speaker", "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}.
     `at` is ISO 8601, or a number of seconds or milliseconds since 1970. The turns are captured into a
     temporary home; yours is only read for its settings.
