@@ -33,7 +33,7 @@ Its cosine to the question counts as 0.6 of the nearest one's: a new value may s
 """
 PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
-MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
+MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.02}
 """Use and youth move what was found; they find nothing, since they know nothing of the question."""
 NEWS, NEWS_AMONG = 0.4, 50
 """The weight of what is new in a text (`state/index/newness.py`), and how many of the best it moves."""
@@ -115,12 +115,12 @@ class RankingRecipe(NamedTuple):
 PEERS = RankingRecipe(
     ContextRecipe(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09),
-    Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, cosine=0.8, session_cosine=0.8),
+    Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, cosine=1.1, session_cosine=1.0),
 )
 ASSISTED = RankingRecipe(
     ContextRecipe(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
-    Weights(session=0.4, own_words=0.3),
-    Weights(session=0.4, own_words=0.4, cosine=0.9, session_cosine=0.3),
+    Weights(session=0.3, own_words=0.3),
+    Weights(session=0.4, own_words=0.4, cosine=0.7, session_cosine=0.3),
 )
 ASKED_PEOPLE, ASKED_ANSWERS = 0.5, 1.0
 """How far people's words and the assistant's are preferred for a question about what the assistant said."""
