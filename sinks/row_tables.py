@@ -159,17 +159,19 @@ class RowTables:
                         addresses[n] = found[rows[n].row.key]
         return addresses
 
-    def tidy(self) -> None:
-        """Merge the small fragments of tables, and delete the versions that no reader uses.
+    def tidy(self) -> bool:
+        """Merge the small fragments of tables, and delete the versions that no reader uses; return if any is.
 
         Call it while the newest versions are those of the watermark: these then stay for every reader.
         """
+        before = dict(self.versions)
         for name, table in self._tables.items():
             rows = [fragment.physical_rows for fragment in table.get_fragments()]
             is_crowded = len(rows) > MOST_FILES // 2
             if is_crowded or sum(count < SMALL_ROWS for count in rows) >= MOST_SMALL:
                 self._tidy(table, max(SMALL_ROWS, is_crowded * sum(rows) // MOST_SMALL))
                 self.versions[name] = table.version
+        return self.versions != before
 
     def clean(self) -> None:
         """Delete the versions older than the versions of the watermark: a bulk load leaves some."""

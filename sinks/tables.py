@@ -110,7 +110,6 @@ class Shard:
         # Tables as the watermark has them hold the rows that the index knows, and no other.
         self._is_whole = self._is_whole or self._is_as_marked()
         is_new = [not known for known in self._index.known(rows)] if self._is_whole else [False] * len(rows)
-        self._tables.tidy()
         self._is_whole = False
         self._index.write(rows, self._tables.write(rows, is_new))
         self._is_whole = True
@@ -125,7 +124,15 @@ class Shard:
 
     @guarded_read
     def write_watermark(self, watermark: Watermark) -> None:
-        """Store the offset up to which all written rows are valid; call it last."""
+        """Store the offset up to which all written rows are valid; call it last.
+
+        Small fragments of the tables are merged then, so that no reader waits for that.
+        """
+        self._store(watermark)
+        if self._tables.tidy():
+            self._store(watermark)
+
+    def _store(self, watermark: Watermark) -> None:
         for name in self._tables.names():
             # Read once: no other process writes here, and this one records its own writes.
             if name not in self._tables.versions and (table := self._tables.table(name)) is not None:

@@ -14,6 +14,7 @@ from builders import START, captured, forgotten, recalled, restored
 from soaked import soaked
 
 from memtape.flows import views as flows
+from memtape.flows.projection import watermark_of
 from memtape.schemas.events import Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
@@ -23,6 +24,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.row_tables import vectors_table
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
+from memtape.state.core.partition import Partition
 from memtape.state.vectors.recorded import quantised, recorded
 from memtape.tools.client import Client, tables
 from memtape.tools.keep import found_views, projector
@@ -217,6 +219,7 @@ def test_a_table_never_has_more_than_fifty_files(
     for n in range(writes):
         row = msgspec.structs.replace(memory_row(f"text {n}"), id=f"x{n}", key=f"project:a/x{n}")
         shard.write([Guarded("memories", row, 0, n)])
+        shard.write_watermark(watermark_of(Partition(0), ""))
         most = max(most, sum(path.is_file() for path in (tmp_path / "p00" / "memories.lance").rglob("*")))
     assert len(shard.rows(MemoryRow)) == writes and most <= row_tables.MOST_FILES, most
 
