@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from typing import Any, Protocol
 
 from bytewax import operators as op
@@ -25,7 +25,10 @@ from memtape.schemas.rows import Delta
 from memtape.state.core.partition import Partition
 
 BATCH_EVENTS = 2_000
-POLL = timedelta(milliseconds=40)
+POLL_S, LOOK_AGAIN_S = 0.01, 1.0
+"""An idle flow asks so often whether the log has changed, and reads anyway so often."""
+HANDED_ROUNDS = 4
+"""So many rounds of a flow pass without waiting once slots were handed out, which are on their way then."""
 EPOCH = timedelta(0)
 
 Slots = list[Slot]
@@ -102,6 +105,7 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
         self._control = control
         self._numbers = numbers
         self._ends = log.ends()
+        self._arrivals = _Arrivals(log, control)
 
     def list_parts(self) -> list[str]:
         return [str(number) for number in self._numbers]
@@ -114,22 +118,51 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
                 f"The views of partition {number} are true up to offset {start}, but the log ends at {end}.",
                 "The log has lost events. Start again: the views are then made anew from what is left.",
             )
-        return _LogReader(self._log, self._control, number, start, end)
+        reader = _LogReader(self._log, self._control, number, start, end, self._arrivals)
+        reader.waits = number == self._numbers[0]
+        return reader
+
+
+class _Arrivals:
+    """Waits for slots, for all readers of a log: waking each of them costs more than asking the log."""
+
+    def __init__(self, log: Log, control: Control) -> None:
+        self._log, self._control, self._version = log, control, object()
+        self.rounds = 0  # Further rounds without waiting.
+
+    def wait(self) -> None:
+        """Return once the log has changed since the last call, or may have, or the flow is to stop."""
+        if self.rounds:
+            self.rounds -= 1
+            return
+        until, before = time.monotonic() + LOOK_AGAIN_S, self._version
+        while self._version == before and time.monotonic() < until:
+            if self._control.stopping.wait(POLL_S):
+                return
+            self._version = self._log.version()
 
 
 class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
-    def __init__(self, log: Log, control: Control, partition: int, start: int, end: int) -> None:
+    waits = False
+    """Whether this reader waits where nothing is to be read; the others are asked after it."""
+
+    def __init__(
+        self, log: Log, control: Control, partition: int, start: int, end: int, arrivals: _Arrivals
+    ) -> None:
         self._log = log
         self._control = control
         self._partition = partition
         self._end = end
         self._offset = start
+        self._arrivals = arrivals
         self._idle = False
 
     def next_batch(self) -> Iterable[tuple[str, Slots]]:
         once = self._control.once
         if self._control.stopping.is_set() or (once and self._offset >= self._end):
             raise StopIteration
+        if self._idle and self.waits:
+            self._arrivals.wait()
         most = self._control.batch_events
         limit = min(most, self._end - self._offset) if once else most
         slots = self._log.read(self._partition, self._offset, limit)
@@ -137,12 +170,10 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         if not slots:
             return []
         self._offset = slots[-1].offset + 1
+        self._arrivals.rounds = HANDED_ROUNDS
         end = self._end if once or len(slots) < most else self._log.ends()[self._partition]
         self._control.behind[self._partition] = len(slots) == most and self._offset < end
         return [(str(self._partition), slots)]
-
-    def next_awake(self) -> datetime | None:
-        return datetime.now(timezone.utc) + POLL if self._idle else None
 
     def snapshot(self) -> int:
         return self._offset

@@ -119,6 +119,10 @@ class Log(Protocol):
         """Return the next offset of each partition."""
         ...
 
+    def version(self) -> object:
+        """Return a value that differs after every append of any process, and may differ without one."""
+        ...
+
     def check(self) -> None:
         """Raise `DamagedLog` for storage damaged in a way that reading could miss.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
-from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.kafka import READ_AGAIN_S, KafkaLog
 
 A, B = "project:a", "project:b"
 SCOPES = [f"project:s{number}" for number in range(50)]
@@ -167,6 +168,14 @@ class LogContract:
                 for beyond in (end + 1, end + 1_000_000, 2**63):
                     with pytest.raises(OffsetOutOfRange):
                         log.read(partition, beyond, 10, **narrowed)
+
+    def test_its_version_differs_after_an_append_of_anyone(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path)
+        for writer in (log, self.again(log, tmp_path)):
+            before = log.version()
+            writer.append([captured("one", scope=A)])
+            time.sleep(READ_AGAIN_S)
+            assert log.version() != before
 
     def test_a_read_is_narrowed_to_a_scope_and_to_types(self, tmp_path: Path) -> None:
         log = self.make(tmp_path, 1)

@@ -263,6 +263,11 @@ class EmbeddedLog(Log):
         with self._lock, self._explained():
             return [self._end(partition) for partition in range(self.partitions)]
 
+    def version(self) -> object:
+        """See `Log.version`. SQLite counts the commits of others and the changes of this connection."""
+        with self._lock, self._explained():
+            return *self._db.execute("PRAGMA data_version").fetchone(), self._db.total_changes
+
     def check(self) -> None:
         """See `Log.check`. It is SQLite's full check, since a page may hide slots that nobody reads again."""
         with self._lock, self._explained():
