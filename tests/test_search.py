@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from builders import START, captured, worlds
+from builders import START, captured, make_id, worlds
 from click.testing import CliRunner
 from corpora import Document, corpus_of
 from hypothesis import example, given
@@ -17,6 +17,7 @@ from tables import table
 from test_archiving import archive, sum_up
 
 from memtape.schemas.codec import encode, event_of
+from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Event, Kind, Origin
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
@@ -26,6 +27,7 @@ from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
+from memtape.tools.query import algebra
 from memtape.tools.query.ordering import SOURCE_OF, answered, source_of
 from memtape.tools.query.plan import SOURCES, SearchQuery
 
@@ -267,3 +269,20 @@ def test_tiers_are_those_that_texts_and_summaries_have_come_to(tmp_path: Path) -
 
 def test_every_kind_has_a_source() -> None:
     assert SOURCE_OF.keys() == set(KINDS) and {*SOURCE_OF.values(), "summaries"} == set(SOURCES)
+
+
+def test_a_question_takes_one_thread_of_algebra_and_leaves_the_others(client: Client) -> None:
+    if (found := algebra._thread_counts()) is None:
+        pytest.skip("numpy has another library for algebra")
+    get, put = found
+    before = get()
+    put(2)
+    try:
+        views = client.reader
+        assert views.held(lambda _: (views.held(lambda _: get()), get())) == (1, 1)
+        assert get() == 2
+        with pytest.raises(NotFound):
+            client.show(make_id("nothing"))
+        assert get() == 2
+    finally:
+        put(before)

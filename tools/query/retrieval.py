@@ -41,6 +41,7 @@ from memtape.state.subjects.captures import FAMILIES
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.capture.writing import now_us
+from memtape.tools.query.algebra import one_thread
 from memtape.tools.query.found import (
     Dense,
     PreparedTexts,
@@ -145,6 +146,7 @@ class Retriever:
         self._unfit.clear()
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
+    @one_thread()
     def reading(self, action: Callable[[Retriever], ReadT]) -> ReadT:
         """Return the result of an action on the views; it is repeated where they were switched under it.
 
