@@ -75,7 +75,7 @@ def over_http(url: str, token: str, action: Action, mode: str, **more: Any) -> N
 
 COMMON = [
     *("add_memory", "search_memories", "get_memory", "list_recent", "list_sessions", "get_context"),
-    *("update_memory", "mark_used", "forget_memory", "restore_memory"),
+    *("update_memory", "mark_used", "forget_memory", "restore_memory", "tidy"),
 ]
 
 

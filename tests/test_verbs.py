@@ -127,7 +127,8 @@ def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:
 ELSEWHERE = """
 admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin compare,
 admin compare --shadow, admin embedder rollback, admin secrets forget, admin secrets share,
-admin secrets join, agents disconnect, project adopt, settle --keep, update --unfold, demo
+admin secrets join, agents disconnect, project adopt, settle --keep, update --unfold, demo,
+admin judge --with
 """
 """Verbs without an end, or that need a passphrase, model, shadow, host or conflict: they have own tests."""
 

@@ -57,6 +57,7 @@ from memtape.tools.verbs.capturing import (
     UseReceipt,
 )
 from memtape.tools.verbs.deciding import ConflictOutcome, DecidedIds, ReplacedMemory
+from memtape.tools.verbs.judging import Judgements
 from memtape.tools.verbs.keeping import SavedHead, SettingsShown
 from memtape.tools.verbs.measuring import RetrieverName
 from memtape.tools.verbs.searching import (
@@ -176,8 +177,8 @@ class Client(World):
         counts in this scope alone; that of another scope's memory in its own scope. Raises `NotFound` for an
         unknown id, and `MemtapeError` for no ids and for those of several scopes.
 
-        ids: The ids of what you used.
-        recall: The recall that returned them, as the search named it.
+        ids: What you used.
+        recall: The recall that the search named.
         """
     def search(
         self,
@@ -217,7 +218,7 @@ class Client(World):
 
         query: What to look for, in the words that you expect in it.
         limit: The most results, 1 to 1000.
-        kinds: Only of this kind: turn is what was said in a session, page a page that was written.
+        kinds: Only of this kind; a turn was said, a page written.
         tags: Only with this tag.
         origins: Only what this origin has captured. operator, user: people. agent: you and other agents. tool: a tool's output. web: a page. model: what a model concluded.
         actors: Only what this person or agent said.
@@ -230,7 +231,7 @@ class Client(World):
         since: Only from then on: ISO 8601, or an age as 3d.
         until: Only before then.
         valid_at: What held then, as it is known now.
-        archived: Also what is archived.
+        archived: Archived too.
         deep: Look up to three times.
         cursor: For more: what the same search gave.
         quiet: Do not put this search on the log.
@@ -258,7 +259,7 @@ class Client(World):
 
         Returns a page of results, and the number of all that match.
 
-        limit: The most that are listed.
+        limit: At most so many.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
         tags: Only with this tag.
         actors: Only what this person or agent said.
@@ -292,7 +293,7 @@ class Client(World):
     def sessions(self, limit: int = 10) -> list[Session]:
         """Instead list the latest sessions: when, who, what is left.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
     def given(
         self,
@@ -305,7 +306,7 @@ class Client(World):
     ) -> list[Given]:
         """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
 
-        limit: The most that are listed.
+        limit: At most so many.
         session: Only what this session was given.
         since: Only from then on: ISO 8601, or an age as 3d.
         searches: List what was searched for too.
@@ -317,7 +318,7 @@ class Client(World):
 
         Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def whole(self, id: str, as_of: str | datetime | int | None = None) -> Whole:
@@ -325,7 +326,7 @@ class Client(World):
 
         Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
@@ -333,7 +334,7 @@ class Client(World):
 
         Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     def edges(self, id: str | None = None, as_of: str | datetime | int | None = None) -> EdgeList:
         """What was used together with it; without an ID the strongest of the scope.
@@ -350,7 +351,7 @@ class Client(World):
         Raises `NotFound`.
 
         around: An id, a time as ISO 8601, or an age as 3d.
-        limit: The most that are listed.
+        limit: At most so many.
         """
     def read_log(self, place: str | None = None, limit: int = 20, types: Sequence[str] = ()) -> list[LogSlot]:
         """Print events of the log as they stand: the last ones, or from a place on.
@@ -491,7 +492,7 @@ class Client(World):
 
         Returns the texts of the scope and of `global`; with `purged` only those that left the views.
 
-        limit: The most that are listed.
+        limit: At most so many.
         purged: What has left the views too, and can come back.
         """
     def lifecycle(self, dry_run: bool = False, limit: int = 20) -> Aging:
@@ -597,6 +598,14 @@ class Client(World):
         dry_run: Print what the rules would do by now, and change nothing.
         at_once: Do not wait until enough is new and a day has passed.
         """
+    def judge(self, verdicts: Sequence[str] = ()) -> Judgements:
+        """List pairs of memories that may say the same or replace each other, or judge them.
+
+        Returns the nearest pairs that wait, 20 at most, or with verdicts how many were decided. Raises
+        `MemtapeError` for a pair that does not wait, and decides nothing then.
+
+        verdicts: PAIR=VERDICT, as the pairs say.
+        """
     def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.
 
@@ -614,7 +623,7 @@ class Client(World):
         Returns the named ids. With `only` the text of a long-term kind stays banned all the same. Raises
         `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         reason: Why, for whoever looks later.
         only: Name this one capture, not every capture that is the same memory.
         """
@@ -623,14 +632,14 @@ class Client(World):
 
         Returns what can be restored, of this scope and of `global`.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
     def restore(self, id: str, reason: str | None = None) -> DecidedIds:
         """Show again what was forgotten.
 
         Returns the named ids; `was_hidden` is false where nothing was hidden. Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         reason: Why, for whoever looks later.
         """
     def pin(self, id: str) -> DecidedIds:
@@ -638,14 +647,14 @@ class Client(World):
 
         Returns the named ids.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     def unpin(self, id: str) -> DecidedIds:
         """End the pins on it.
 
         Returns the named ids: every capture of the memory.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     def update(self, id: str, text: str) -> ReplacedMemory:
         """Replace a memory by a new text, or by another memory, or say that it holds.
@@ -658,7 +667,7 @@ class Client(World):
         Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
         stronger one: nothing is captured then.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         text: What is so now.
         """
     def say_replaced(self, id: str, by: str) -> DecidedIds:
@@ -667,7 +676,7 @@ class Client(World):
         Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
         stronger one.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         by: The id of the memory that holds instead.
         """
     def say_holds(self, id: str, undo: bool = False) -> DecidedIds:
@@ -675,7 +684,7 @@ class Client(World):
 
         Raises `NotFound`, and `MemtapeError` for ids of no memory.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         undo: With --holds: take back what was said of it; the texts decide again.
         """
     def unfold(self, id: str, only: bool = False) -> DecidedIds:
@@ -683,7 +692,7 @@ class Client(World):
 
         Raises `NotFound`, and `MemtapeError` where nothing was folded.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         only: With --unfold: let this capture alone stand apart.
         """
     def conflicts(self, settled: bool = False) -> ConflictList:
@@ -738,7 +747,7 @@ class Client(World):
 
         Returns those of this scope and `global`, and archives nothing.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
 
 class AsyncClient:
@@ -818,8 +827,8 @@ class AsyncClient:
         counts in this scope alone; that of another scope's memory in its own scope. Raises `NotFound` for an
         unknown id, and `MemtapeError` for no ids and for those of several scopes.
 
-        ids: The ids of what you used.
-        recall: The recall that returned them, as the search named it.
+        ids: What you used.
+        recall: The recall that the search named.
         """
     async def search(
         self,
@@ -859,7 +868,7 @@ class AsyncClient:
 
         query: What to look for, in the words that you expect in it.
         limit: The most results, 1 to 1000.
-        kinds: Only of this kind: turn is what was said in a session, page a page that was written.
+        kinds: Only of this kind; a turn was said, a page written.
         tags: Only with this tag.
         origins: Only what this origin has captured. operator, user: people. agent: you and other agents. tool: a tool's output. web: a page. model: what a model concluded.
         actors: Only what this person or agent said.
@@ -872,7 +881,7 @@ class AsyncClient:
         since: Only from then on: ISO 8601, or an age as 3d.
         until: Only before then.
         valid_at: What held then, as it is known now.
-        archived: Also what is archived.
+        archived: Archived too.
         deep: Look up to three times.
         cursor: For more: what the same search gave.
         quiet: Do not put this search on the log.
@@ -900,7 +909,7 @@ class AsyncClient:
 
         Returns a page of results, and the number of all that match.
 
-        limit: The most that are listed.
+        limit: At most so many.
         kinds: Only of this kind, by default all but turn; page is a page that was written.
         tags: Only with this tag.
         actors: Only what this person or agent said.
@@ -934,7 +943,7 @@ class AsyncClient:
     async def sessions(self, limit: int = 10) -> list[Session]:
         """Instead list the latest sessions: when, who, what is left.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
     async def given(
         self,
@@ -947,7 +956,7 @@ class AsyncClient:
     ) -> list[Given]:
         """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
 
-        limit: The most that are listed.
+        limit: At most so many.
         session: Only what this session was given.
         since: Only from then on: ISO 8601, or an age as 3d.
         searches: List what was searched for too.
@@ -959,7 +968,7 @@ class AsyncClient:
 
         Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     async def whole(self, id: str, as_of: str | datetime | int | None = None) -> Whole:
@@ -967,7 +976,7 @@ class AsyncClient:
 
         Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     async def why(self, id: str) -> Explained:
@@ -975,7 +984,7 @@ class AsyncClient:
 
         Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     async def edges(self, id: str | None = None, as_of: str | datetime | int | None = None) -> EdgeList:
         """What was used together with it; without an ID the strongest of the scope.
@@ -992,7 +1001,7 @@ class AsyncClient:
         Raises `NotFound`.
 
         around: An id, a time as ISO 8601, or an age as 3d.
-        limit: The most that are listed.
+        limit: At most so many.
         """
     async def read_log(
         self, place: str | None = None, limit: int = 20, types: Sequence[str] = ()
@@ -1137,7 +1146,7 @@ class AsyncClient:
 
         Returns the texts of the scope and of `global`; with `purged` only those that left the views.
 
-        limit: The most that are listed.
+        limit: At most so many.
         purged: What has left the views too, and can come back.
         """
     async def lifecycle(self, dry_run: bool = False, limit: int = 20) -> Aging:
@@ -1243,6 +1252,14 @@ class AsyncClient:
         dry_run: Print what the rules would do by now, and change nothing.
         at_once: Do not wait until enough is new and a day has passed.
         """
+    async def judge(self, verdicts: Sequence[str] = ()) -> Judgements:
+        """List pairs of memories that may say the same or replace each other, or judge them.
+
+        Returns the nearest pairs that wait, 20 at most, or with verdicts how many were decided. Raises
+        `MemtapeError` for a pair that does not wait, and decides nothing then.
+
+        verdicts: PAIR=VERDICT, as the pairs say.
+        """
     async def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.
 
@@ -1260,7 +1277,7 @@ class AsyncClient:
         Returns the named ids. With `only` the text of a long-term kind stays banned all the same. Raises
         `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         reason: Why, for whoever looks later.
         only: Name this one capture, not every capture that is the same memory.
         """
@@ -1269,14 +1286,14 @@ class AsyncClient:
 
         Returns what can be restored, of this scope and of `global`.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
     async def restore(self, id: str, reason: str | None = None) -> DecidedIds:
         """Show again what was forgotten.
 
         Returns the named ids; `was_hidden` is false where nothing was hidden. Raises `NotFound`.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         reason: Why, for whoever looks later.
         """
     async def pin(self, id: str) -> DecidedIds:
@@ -1284,14 +1301,14 @@ class AsyncClient:
 
         Returns the named ids.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     async def unpin(self, id: str) -> DecidedIds:
         """End the pins on it.
 
         Returns the named ids: every capture of the memory.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         """
     async def update(self, id: str, text: str) -> ReplacedMemory:
         """Replace a memory by a new text, or by another memory, or say that it holds.
@@ -1304,7 +1321,7 @@ class AsyncClient:
         Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
         stronger one: nothing is captured then.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         text: What is so now.
         """
     async def say_replaced(self, id: str, by: str) -> DecidedIds:
@@ -1313,7 +1330,7 @@ class AsyncClient:
         Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
         stronger one.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         by: The id of the memory that holds instead.
         """
     async def say_holds(self, id: str, undo: bool = False) -> DecidedIds:
@@ -1321,7 +1338,7 @@ class AsyncClient:
 
         Raises `NotFound`, and `MemtapeError` for ids of no memory.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         undo: With --holds: take back what was said of it; the texts decide again.
         """
     async def unfold(self, id: str, only: bool = False) -> DecidedIds:
@@ -1329,7 +1346,7 @@ class AsyncClient:
 
         Raises `NotFound`, and `MemtapeError` where nothing was folded.
 
-        id: The id of a memory or turn, or its last eight characters.
+        id: The id, or its last eight characters.
         only: With --unfold: let this capture alone stand apart.
         """
     async def conflicts(self, settled: bool = False) -> ConflictList:
@@ -1386,7 +1403,7 @@ class AsyncClient:
 
         Returns those of this scope and `global`, and archives nothing.
 
-        limit: The most that are listed.
+        limit: At most so many.
         """
 
 def tables(home: str | os.PathLike[str] | None = None) -> list[TableFolder]:

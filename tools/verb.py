@@ -54,9 +54,9 @@ inside = partial(said, inside=True, people=True)
 terminal = partial(said, terminal=True, people=True)
 """Describes a field that the command line alone has."""
 
-Id = Annotated[str, said("The id of a memory or turn, or its last eight characters.", 64, of="capture")]
+Id = Annotated[str, said("The id, or its last eight characters.", 64, of="capture")]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
-Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
+Limit = Annotated[int, Meta(description="At most so many.", ge=1)]
 AsOf = Annotated[
     str | None,
     people(

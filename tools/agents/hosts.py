@@ -64,6 +64,8 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     server: dict[str, Any] = {}
     """What the entry of the server has besides the command: a `cwd` where the server would else start in the
     folder of the plugin. `required` would end Codex where we cannot start."""
+    ask: Words = ()
+    """A command that reads a prompt on stdin and writes only the answer to stdout; empty for none."""
     end_s: int = 10
     """The longest that a hook at a session's end may take."""
     trust: Words = ()

@@ -84,8 +84,7 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
             description="fact: what holds. insight: what was learned. journal: what happened. "
-            "goal, plan: what is wanted and how; a new one takes over from the one before. "
-            "document: a longer text, kept as it is."
+            "goal, plan: the new one takes over. document: kept as it is."
         ),
     ] = "fact"
 
@@ -159,10 +158,8 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
 
 def use(
     world: World,
-    ids: Annotated[tuple[str, ...], Meta(min_length=1), said("The ids of what you used.", 100)],
-    recall: Annotated[
-        str | None, Meta(description="The recall that returned them, as the search named it.")
-    ] = None,
+    ids: Annotated[tuple[str, ...], Meta(min_length=1), said("What you used.", 100)],
+    recall: Annotated[str | None, Meta(description="The recall that the search named.")] = None,
 ) -> UseReceipt:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 

@@ -592,7 +592,7 @@ def _order_lines(world: World, asked: Any, found: list[Order]) -> Iterator[str]:
 
 
 FORGETS = Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.")
-RESTORES = Offer("Bring back a memory that was forgotten.")
+RESTORES = Offer("Bring back a forgotten memory.")
 VERBS = (
     _decision("forget", forget, "hides", "Forgot", "restore", FORGETS),
     Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),

@@ -51,7 +51,7 @@ class SearchAsks(Asks, frozen=True):
     limit: Annotated[int, Meta(description="The most results, 1 to 1000.", ge=1)] = 10
     kinds: Annotated[
         tuple[Kind, ...],
-        said("Only of this kind: turn is what was said in a session, page a page that was written.", 8),
+        said("Only of this kind; a turn was said, a page written.", 8),
     ] = ()
     tags: Annotated[Tags, rare("Only with this tag.")] = ()
     origins: Annotated[
@@ -87,7 +87,7 @@ class SearchAsks(Asks, frozen=True):
     since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.", time=True)] = None
     until: Annotated[str | None, said("Only before then.", time=True)] = None
     valid_at: Annotated[str | None, rare("What held then, as it is known now.", time=True)] = None
-    archived: Annotated[bool, Meta(description="Also what is archived.")] = False
+    archived: Annotated[bool, Meta(description="Archived too.")] = False
     deep: Annotated[bool, Meta(description="Look up to three times.")] = False
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
     quiet: Annotated[bool, people("Do not put this search on the log.")] = False
@@ -99,7 +99,7 @@ class SearchAsks(Asks, frozen=True):
 
 
 class AgentSearchAsks(SearchAsks, frozen=True):
-    limit: Annotated[int, Meta(description="How many results, at most 20.", ge=1)] = 8
+    limit: Annotated[int, Meta(description="At most 20.", ge=1)] = 8
 
 
 def search(world: World, asked: SearchAsks) -> Answer:

@@ -1,0 +1,133 @@
+"""Verdicts of judges on pairs of memories: checked here, and appended as decisions.
+
+A judge is a person, an agent, or a model that is asked about some pairs at a time. A model's answer is
+refused whole if it names a pair that the model was not given, or one twice. `state/consolidation/pairs.py`
+has the pairs that wait.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from memtape.flows.models import CommandModel
+from memtape.flows.workers.consolidate import append, events_of
+from memtape.schemas.errors import BadAnswer, MemtapeError
+from memtape.schemas.events import PEOPLE, Actor
+from memtape.schemas.log import Log
+from memtape.schemas.times import format_day
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.state.consolidation.clusters import Candidate
+from memtape.state.consolidation.pairs import Verdict, WaitingPair, conclusion_of, waiting
+from memtape.state.core.scope import Scope
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.consolidating import stated_words
+from memtape.tools.keep.models import CountedModel, listed_in, model_for, prompt_about
+from memtape.tools.keep.states import scope_now
+
+MOST_PAIRS = 20  # Pairs handed out at once at most.
+LIMIT_S = 300.0  # Of an answer about so many pairs; an agent starts slowly.
+MODEL = "model"  # The judge that the settings name.
+
+
+class VerdictAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A verdict in a model's answer; pairs are numbered from 1, and certainty is of 100."""
+
+    pair: int
+    verdict: Verdict
+    certainty: Annotated[int, Meta(ge=0, le=100)] | None = None
+
+
+class Ruling(NamedTuple):
+    """A verdict on a pair, and how certain the judge is of it, in ten-thousandths if known."""
+
+    pair: WaitingPair
+    verdict: Verdict
+    certainty: int | None = None
+
+
+def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[Verdict]:
+    """Append the decisions of an actor's rulings, and return how many there are of each verdict.
+
+    Nobody but a person says that two texts are the same if their numbers differ, or if one of them alone
+    denies something: such a pair is left apart, and the decision is one of the rules.
+    """
+    done = Counter[Verdict]()
+    for pair, verdict, certainty in rulings:
+        conclusion = conclusion_of(pair, verdict, actor, certainty)
+        if verdict == "same" and actor.origin not in PEOPLE and not _may_be_same(pair):
+            verdict, conclusion = "apart", conclusion_of(pair, "apart", None)
+        append(log, events_of(scope, conclusion, now_us()))
+        done[verdict] += 1
+    return done
+
+
+def _may_be_same(pair: WaitingPair) -> bool:
+    one, other = stated_words(pair.earlier.text), stated_words(pair.later.text)
+    return one.values == other.values and bool(one.turning) is bool(other.turning)
+
+
+def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> CountedModel:
+    """Return the judge of a name: the model of the settings, or a host by its command.
+
+    Each counts against the day's budget. Raises `MemtapeError` where there is none.
+    """
+    if name == MODEL:
+        model = model_for(home, "consolidate")
+        if model is None:
+            raise MemtapeError("No model is named here.", "Name one under [model], or give another judge.")
+        return model
+    program = shutil.which(commands[name][0])
+    if program is None:
+        raise MemtapeError(f"{commands[name][0]} is not on the PATH.", "Install it, or give another judge.")
+    host = CommandModel([program, *commands[name][1:]], name)
+    return CountedModel(home, host, local_settings(home).model)
+
+
+def prompt_of(pairs: Sequence[WaitingPair]) -> str:
+    """Return the question about some pairs."""
+    return prompt_about("judge", "\n".join(_listed(number, pair) for number, pair in enumerate(pairs, 1)))
+
+
+def _listed(number: int, pair: WaitingPair) -> str:
+    def told(it: Candidate) -> str:
+        who = f"{format_day(it.at)} {' '.join(it.actor.split())} ({it.origin})"
+        return f"{who}: {' '.join(it.text.split())}"
+
+    return f"[{number}] earlier, {told(pair.earlier)}\n[{number}] later, {told(pair.later)}"
+
+
+def rulings_of(answer: str, pairs: Sequence[WaitingPair]) -> list[Ruling]:
+    """Return the rulings of an answer about some pairs. Raises `BadAnswer`: then nothing of it is kept."""
+    found = listed_in(answer, VerdictAnswer, "verdicts")
+    numbers = Counter(it.pair for it in found)
+    if any(not 1 <= number <= len(pairs) for number in numbers):
+        raise BadAnswer("The answer names a pair that the judge was not given.")
+    if any(count > 1 for count in numbers.values()):
+        raise BadAnswer("The answer judges a pair twice.")
+    sure = ((it, None if it.certainty is None else it.certainty * 100) for it in found)
+    return [Ruling(pairs[it.pair - 1], it.verdict, certainty) for it, certainty in sure]
+
+
+def ask(
+    home: Home, log: Log, name: str, model: CountedModel, actor: Actor, most: int
+) -> Iterator[Counter[Verdict]]:  # fmt: skip
+    """Ask a model about the pairs of a scope that wait, some at a time and each once; yield what it decided.
+
+    It is asked at most `most` times. Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`.
+    """
+    asked: dict[str, None] = {}
+    for _ in range(most):
+        scope = scope_now(home, log, name)
+        left = [] if scope is None else [pair for pair in waiting(scope) if pair.key not in asked]
+        if scope is None or not left:
+            return
+        asked |= {pair.key: None for pair in left[:MOST_PAIRS]}
+        answer = model.answer(prompt_of(left[:MOST_PAIRS]), LIMIT_S)
+        yield decide(log, scope, rulings_of(answer, left[:MOST_PAIRS]), actor)
