@@ -280,6 +280,16 @@ def test_a_model_decides_what_the_rules_leave(asking: Client, model: Scripted) -
     assert asking.status().model.today.calls == 1
 
 
+def test_a_text_of_a_person_stands_for_that_of_an_agent(asking: Client, model: Scripted) -> None:
+    (own,) = say(asking, "The kiln is fired on Mondays by Mira.")
+    with Client(asking.home, scope=SCOPE, origin="agent", actor="claude") as agent:
+        (its,) = say(agent, "By Mira the kiln is fired on Mondays.")
+    answering(model, [{"op": "remove", "id": 1, "survivor": 2}])
+    asking.consolidate(at_once=True)
+    assert [(it.op, it.by, it.ids) for it in decided(asking)[0].operations] == [("remove", own, (its,))]
+    assert len(held(asking)) == 1
+
+
 def test_people_are_asked_where_a_model_sees_a_conflict(asking: Client, model: Scripted) -> None:
     ids = say(asking, *ALIKE[1:])
     answering(model, [{"op": "conflict", "ids": [1, 2]}])

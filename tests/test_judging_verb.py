@@ -18,6 +18,7 @@ from builders import START
 from commanding import call, document
 from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
+from test_statements import erase
 
 from memtape.schemas.errors import BadAnswer, MemtapeError
 from memtape.schemas.events import Decided, Event
@@ -87,6 +88,17 @@ def test_people_judge_what_waits_and_undo_it(client: Client) -> None:
     client.project()
     assert all(client.show(id).memory.replaced_by is None for id in (old, first))  # type: ignore[union-attr]
     assert client.judge().waiting == 0, "what somebody parted is not asked about again"
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_what_was_judged_of_an_erased_text_is_erased_with_it(client: Client, side: int) -> None:
+    ids = say(client, *CHANGED)
+    client.judge((f"{pair_of(client, CHANGED)}=replaces",))
+    erase(client, ids[side])
+    client.project()
+    left = client.show(ids[1 - side]).memory
+    assert left is not None and left.replaced_by is None and left.replaces == ()
+    assert decisions(client) == [] and client.verify().ok
 
 
 def test_a_pair_that_is_apart_or_contradicts_is_not_listed_again(client: Client) -> None:

@@ -599,10 +599,9 @@ class Client(World):
         at_once: Do not wait until enough is new and a day has passed.
         """
     def judge(self, verdicts: Sequence[str] = ()) -> Judgements:
-        """List pairs of memories that may say the same or replace each other, or judge them.
+        """List pairs of memories that may say the same, or judge them.
 
-        Returns the nearest pairs that wait, 20 at most, or with verdicts how many were decided. Raises
-        `MemtapeError` for a pair that does not wait, and decides nothing then.
+        Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
 
         verdicts: PAIR=VERDICT, as the pairs say.
         """
@@ -1253,10 +1252,9 @@ class AsyncClient:
         at_once: Do not wait until enough is new and a day has passed.
         """
     async def judge(self, verdicts: Sequence[str] = ()) -> Judgements:
-        """List pairs of memories that may say the same or replace each other, or judge them.
+        """List pairs of memories that may say the same, or judge them.
 
-        Returns the nearest pairs that wait, 20 at most, or with verdicts how many were decided. Raises
-        `MemtapeError` for a pair that does not wait, and decides nothing then.
+        Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
 
         verdicts: PAIR=VERDICT, as the pairs say.
         """

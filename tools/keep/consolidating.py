@@ -26,6 +26,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, Gate, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
+from memtape.state.subjects.captures import TRUST
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.reading import read
 from memtape.state.text.terms import terms
@@ -125,6 +126,10 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
             gone, survivor = named(answer.id), named(answer.survivor)
             if gone is survivor or not is_told_by(gone.text, survivor.text):
                 raise BadAnswer("The model's answer removes what is no duplicate.")
+            if TRUST[survivor.origin] < TRUST[gone.origin]:
+                if not is_told_by(survivor.text, gone.text):
+                    raise BadAnswer("The model's answer removes what somebody trusted more has said.")
+                gone, survivor = survivor, gone
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))

@@ -72,7 +72,7 @@ def judge(
         said("PAIR=VERDICT, as the pairs say.", MOST_VERDICTS, metavar="PAIR=VERDICT"),
     ] = (),
 ) -> Judgements:
-    """List pairs of memories that may say the same or replace each other, or judge them.
+    """List pairs of memories that may say the same, or judge them.
 
         memtape admin judge
         memtape admin judge --verdict 1f0c6d1e44=same --verdict 8a2b90c7d1=apart
@@ -81,8 +81,7 @@ def judge(
     below the other. `memtape update ID --unfold` undoes both. A verdict counts while neither text changes; a
     pair that was judged is not listed again. --with asks an agent of this machine.
 
-    Returns the nearest pairs that wait, 20 at most, or with verdicts how many were decided. Raises
-    `MemtapeError` for a pair that does not wait, and decides nothing then.
+    Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
     """
     if not verdicts:
         return _listed(world, _waiting(world))
