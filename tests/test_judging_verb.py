@@ -127,6 +127,22 @@ def test_verdicts_of_which_one_is_foreign_decide_nothing(client: Client, verdict
         other.judge()
 
 
+def test_a_program_pipes_verdicts_as_json_lines(client: Client) -> None:
+    say(client, *SAME)
+    say(client, *CHANGED)
+    place = {"home": client.home.path, "scope": SCOPE}
+    pairs = [it["pair"] for it in document("admin", "judge", **place)["pairs"]]
+    lines = [{"pair": pair, "verdict": "apart", "certainty": 75} for pair in pairs]
+    for wrong in ({"certainty": 101}, {"verdict": "equal"}, {"pair": 3}, {"by": "me"}, {"pair": pairs[1]}):
+        piped = "\n".join(map(json.dumps, (lines[0] | wrong, lines[1])))
+        call("admin", "judge", "--verdict", "-", input=piped, code=2, **place)
+    assert decisions(client) == []
+    piped = "\n\n".join(map(json.dumps, lines))
+    done = document("admin", "judge", "--verdict", "-", input=piped, **place)
+    assert (done["waiting"], done["decided"]) == (0, {"apart": 2})
+    assert [event.body.certainty for event in decisions(client)] == [7_500, 7_500]  # type: ignore[union-attr]
+
+
 def test_a_verdict_on_a_text_that_has_changed_is_refused(client: Client) -> None:
     say(client, *SAME)
     pair = pair_of(client, SAME)
@@ -176,12 +192,12 @@ def test_a_host_is_asked_by_its_command_once_a_person_agrees(
     call("admin", "judge", "--with", "qwen", "--yes", home=home, scope=SCOPE, code=1)
 
 
+FINE = {"pair": 1, "verdict": "same"}
 BAD: dict[str, Any] = {
-    "foreign": [{"pair": 2, "verdict": "same"}], "zero": [{"pair": 0, "verdict": "same"}],
-    "twice": [{"pair": 1, "verdict": "same"}, {"pair": 1, "verdict": "apart"}],
-    "word": [{"pair": 1, "verdict": "equal"}], "field": [{"pair": 1, "verdict": "same", "text": "x"}],
-    "sure": [{"pair": 1, "verdict": "same", "certainty": 101}], "prose": "They say the same.",
-    "deep": "[" * 100_000, "number": "[1]",
+    "foreign": [FINE, {"pair": 2, "verdict": "same"}], "below all": [FINE, {"pair": 0, "verdict": "same"}],
+    "twice": [FINE, {"pair": 1, "verdict": "apart"}], "another word": [{"pair": 1, "verdict": "equal"}],
+    "another field": [FINE | {"text": "x"}], "more than sure": [FINE | {"certainty": 101}],
+    "prose": "They say the same.", "deep": "[" * 100_000, "a number": "[1]",
 }  # fmt: skip
 
 
@@ -191,17 +207,14 @@ def test_an_answer_that_says_what_it_may_not_is_refused_whole(client: Client) ->
     assert scope is not None
     pairs, taken = waiting(scope), []
     for name, answer in BAD.items():
-        said = answer if isinstance(answer, str) else json.dumps([{"pair": 1, "verdict": "same"}, *answer])
-        if name in ("foreign", "zero", "word", "field", "sure", "twice"):
-            said = json.dumps(answer)
         try:
-            rulings_of(said, pairs)
+            rulings_of(answer if isinstance(answer, str) else json.dumps(answer), pairs)
             taken.append(name)
         except BadAnswer as error:
             assert not any(text in str(error) for text in SAME)
     assert taken == []
-    good = json.dumps([{"pair": 1, "verdict": "same"}])
-    assert [it.verdict for it in rulings_of(f"<think>no</think> {good}", pairs)] == ["same"]
+    thought = f"<think>no</think> {json.dumps([FINE])}"
+    assert [it.verdict for it in rulings_of(thought, pairs)] == ["same"]
 
 
 def test_the_model_of_the_settings_judges_within_its_budget(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from memtape.state.text.reading import read
 from memtape.state.text.replacements import Sharing
 from memtape.state.vectors.recorded import SCALE, recorded
 
-Verdict = Literal["same", "replaces", "contradicts", "apart"]
+PairVerdict = Literal["same", "replaces", "contradicts", "apart"]
 """What a judge says of a pair: the later memory says the same, replaces the earlier, contradicts it, or none
 of these.
 """
@@ -67,7 +67,7 @@ def waiting(scope: Scope) -> list[WaitingPair]:
 
 
 def conclusion_of(
-    pair: WaitingPair, verdict: Verdict, actor: Actor | None, certainty: int | None = None
+    pair: WaitingPair, verdict: PairVerdict, actor: Actor | None, certainty: int | None = None
 ) -> Conclusion:  # fmt: skip
     """Return the conclusion of a verdict by an actor, None for the rules.
 

@@ -24,7 +24,7 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.consolidation.clusters import Candidate
-from memtape.state.consolidation.pairs import Verdict, WaitingPair, conclusion_of, waiting
+from memtape.state.consolidation.pairs import PairVerdict, WaitingPair, conclusion_of, waiting
 from memtape.state.core.scope import Scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.consolidating import stated_words
@@ -36,29 +36,43 @@ LIMIT_S = 300.0  # Of an answer about so many pairs; an agent starts slowly.
 MODEL = "model"  # The judge that the settings name.
 
 
-class VerdictAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    verdict: PairVerdict
+    certainty: Annotated[int, Meta(ge=0, le=100)] | None = None
+
+    @property
+    def share(self) -> int | None:
+        """The certainty in ten-thousandths."""
+        return None if self.certainty is None else self.certainty * 100
+
+
+class VerdictAnswer(_Judged, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A verdict in a model's answer; pairs are numbered from 1, and certainty is of 100."""
 
     pair: int
-    verdict: Verdict
-    certainty: Annotated[int, Meta(ge=0, le=100)] | None = None
+
+
+class GivenVerdict(_Judged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A verdict on a pair that waits, by the pair's name; certainty is of 100."""
+
+    pair: str
 
 
 class Ruling(NamedTuple):
     """A verdict on a pair, and how certain the judge is of it, in ten-thousandths if known."""
 
     pair: WaitingPair
-    verdict: Verdict
+    verdict: PairVerdict
     certainty: int | None = None
 
 
-def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[Verdict]:
+def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[PairVerdict]:
     """Append the decisions of an actor's rulings, and return how many there are of each verdict.
 
     Nobody but a person says that two texts are the same if their numbers differ, or if one of them alone
     denies something: such a pair is left apart, and the decision is one of the rules.
     """
-    done = Counter[Verdict]()
+    done = Counter[PairVerdict]()
     for pair, verdict, certainty in rulings:
         conclusion = conclusion_of(pair, verdict, actor, certainty)
         if verdict == "same" and actor.origin not in PEOPLE and not _may_be_same(pair):
@@ -111,13 +125,12 @@ def rulings_of(answer: str, pairs: Sequence[WaitingPair]) -> list[Ruling]:
         raise BadAnswer("The answer names a pair that the judge was not given.")
     if any(count > 1 for count in numbers.values()):
         raise BadAnswer("The answer judges a pair twice.")
-    sure = ((it, None if it.certainty is None else it.certainty * 100) for it in found)
-    return [Ruling(pairs[it.pair - 1], it.verdict, certainty) for it, certainty in sure]
+    return [Ruling(pairs[it.pair - 1], it.verdict, it.share) for it in found]
 
 
 def ask(
     home: Home, log: Log, name: str, model: CountedModel, actor: Actor, most: int
-) -> Iterator[Counter[Verdict]]:  # fmt: skip
+) -> Iterator[Counter[PairVerdict]]:  # fmt: skip
     """Ask a model about the pairs of a scope that wait, some at a time and each once; yield what it decided.
 
     It is asked at most `most` times. Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -18,16 +19,17 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import confirmed, say
+from memtape.tools.doors.terminal import confirmed, decoded, say
 from memtape.tools.query.plan import state_of
 from memtape.tools.verb import Failure, Offer, Output, Verb, said, terminal
 
 if TYPE_CHECKING:
     from memtape.state.consolidation.clusters import Candidate
-    from memtape.state.consolidation.pairs import Verdict, WaitingPair
+    from memtape.state.consolidation.pairs import PairVerdict, WaitingPair
+    from memtape.tools.keep.judging import GivenVerdict
     from memtape.tools.world import World
 
-TEXT_CHARS = 300
+MOST_CHARS = 1_000  # No text of a pair is longer, so that a judge reads all of it.
 MOST_VERDICTS = 100
 COMMANDS = {name: host.ask for name, host in HOSTS.items() if host.ask}
 JUDGES = (*COMMANDS, "model")
@@ -79,7 +81,8 @@ def judge(
 
     Of a pair that is the same the more trusted text stands for both. What is replaced is marked, and ranks
     below the other. `memtape update ID --unfold` undoes both. A verdict counts while neither text changes; a
-    pair that was judged is not listed again. --with asks an agent of this machine.
+    pair that was judged is not listed again. --with asks an agent of this machine. --verdict - reads JSON
+    lines from stdin: {"pair": "1f0c6d1e44", "verdict": "same", "certainty": 90}, of 100.
 
     Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
     """
@@ -90,12 +93,13 @@ def judge(
 
     known = {pair.key: pair for pair in _waiting(world)}
     given = _given(verdicts)
-    if missing := [key for key in given if key not in known]:
+    if missing := [it.pair for it in given if it.pair not in known]:
         told = f"No pair {missing[0][:60]!r} waits in {world.scope}: it was decided, or a text changed."
         raise MemtapeError(told, "Nothing was decided. Without a verdict the pairs that wait are listed.")
     scope = state_of(world, world.scope)
     assert scope is not None
-    done = decide(world.log, scope, [Ruling(known[key], it) for key, it in given.items()], world.actor)
+    rulings = [Ruling(known[it.pair], it.verdict, it.share) for it in given]
+    done = decide(world.log, scope, rulings, world.actor)
     return Judgements(scope=world.scope, waiting=len(_waiting(world)), decided=_counts(done))
 
 
@@ -123,7 +127,7 @@ def ask_judge(
         if not confirmed("Ask it?"):
             raise MemtapeError("Nothing was asked.", "Confirm it, or give --yes.")
     actor = Actor(name=judge, origin="model") if judge in COMMANDS else author(model, world.redactor)
-    decided, problem = Counter["Verdict"](), ""
+    decided, problem = Counter["PairVerdict"](), ""
     try:
         for done in ask(world.home, world.log, world.scope, model, actor, most):
             decided += done
@@ -139,19 +143,32 @@ def ask_judge(
         say(f"Not decided: {problem}", err=True)
 
 
-def _given(verdicts: Sequence[str]) -> dict[str, Verdict]:
-    """Return the verdicts by pair. Raises `InvalidUse` for a wrong one, or for two on one pair."""
-    from memtape.state.consolidation.pairs import Verdict as Known
+def _given(verdicts: Sequence[str]) -> list[GivenVerdict]:
+    """Return the verdicts that are given. Raises `InvalidUse` for a wrong one, or for two on one pair."""
+    from memtape.tools.keep.judging import GivenVerdict
 
-    given: dict[str, Verdict] = {}
+    given: dict[str, GivenVerdict] = {}
     for verdict in verdicts:
-        key, _, word = verdict.partition("=")
-        if word not in get_args(Known):
-            raise InvalidUse(f"{verdict[:60]!r} is no verdict: write PAIR={', '.join(get_args(Known))}.")
-        if key in given:
-            raise InvalidUse(f"The pair {key[:60]!r} was judged twice.", "Nothing was decided.")
-        given[key] = word  # type: ignore[assignment]
-    return given
+        pair, _, word = verdict.partition("=")
+        try:
+            if verdict.startswith("{"):
+                it = msgspec.json.decode(verdict, type=GivenVerdict)
+            else:
+                it = msgspec.convert({"pair": pair, "verdict": word}, GivenVerdict)
+        except msgspec.MsgspecError:
+            told = f"{verdict[:80]!r} is no verdict, and nothing was decided."
+            raise InvalidUse(told, "Write PAIR=same, replaces, contradicts or apart.") from None
+        if it.pair in given:
+            raise InvalidUse(f"The pair {it.pair[:60]!r} was judged twice.", "Nothing was decided.")
+        given[it.pair] = it
+    return list(given.values())
+
+
+def _judge_shell(world: World, asked: Any) -> Judgements:
+    if asked.verdicts != ("-",):
+        return judge(world, asked.verdicts)
+    lines = decoded(sys.stdin.buffer.read()).splitlines()
+    return judge(world, tuple(line for line in map(str.strip, lines) if line))
 
 
 def _waiting(world: World) -> list[WaitingPair]:
@@ -175,7 +192,7 @@ def _listed(world: World, pairs: Sequence[WaitingPair]) -> Judgements:
     return Judgements(scope=world.scope, waiting=len(pairs), pairs=shown)
 
 
-def _counts(done: Counter[Verdict]) -> dict[str, int]:
+def _counts(done: Counter[PairVerdict]) -> dict[str, int]:
     return {verdict: done[verdict] for verdict in sorted(done)}
 
 
@@ -188,7 +205,7 @@ def _lines(world: World, asked: Any, found: Judgements) -> Iterator[str]:
         yield it.pair
         for side in (it.earlier, it.later):
             who = f"{format_day(side.at)}, {one_line(side.actor, 40)} ({side.origin}), {short_id(side.id)}"
-            yield f"  {one_line(side.text, TEXT_CHARS)}\n    {who}"
+            yield f"  {one_line(side.text, MOST_CHARS)}\n    {who}"
     if found.pairs:
         yield f"{_HOW}\nmemtape admin judge --verdict PAIR=apart"
     if found.decided:
@@ -203,13 +220,14 @@ def _tell(world: World, asked: Any, found: Judgements) -> str:
         return f"Decided: {_told(found)}. {more}" if found.decided else more
     pieces = []
     for it in found.pairs:
-        sides = ((name, getattr(it, name)) for name in ("earlier", "later"))
-        heads = (
-            (f"{name}, {markdown.about('fact', it.at, it.actor, it.origin, None, None)}", it.text)
-            for name, it in sides
-        )
-        quoted = (f"{head}\n{markdown.quoted(one_line(text, TEXT_CHARS * 2))}" for head, text in heads)
-        pieces.append("\n".join((f"pair `{it.pair}`", *quoted)))
+        lines = [f"pair `{it.pair}`"]
+        for name, side in (("earlier", it.earlier), ("later", it.later)):
+            who = f"{markdown.name_of(side.actor, 60)} ({side.origin})"
+            lines += [
+                f"{name}, {format_day(side.at)}, {who}",
+                markdown.quoted(one_line(side.text, MOST_CHARS)),
+            ]
+        pieces.append("\n".join(lines))
     head = f"{many(len(found.pairs), 'pair')} of {found.waiting:,} that wait in {world.scope}."
     tail = (_HOW, 'Judge each with care, and call tidy with verdicts, as ["PAIR=apart"].')
     return markdown.list_pieces(head, pieces, tail, "judge these first")
@@ -220,6 +238,7 @@ VERBS = (
         "admin judge",
         judge,
         lines=_lines,
+        shell=_judge_shell,
         effect="adds",
         tool=Offer("Pairs of memories to judge, or your verdicts.", _tell),
     ),
