@@ -244,6 +244,7 @@ class Scope:
         self.starts: dict[str, list[tuple[int, list[str]]]] = {}
         self.recalled: dict[str, int] = {}
         self.tombstones: list[Event] = []
+        self.decisions: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
         self.pinned: list[str] = []
         self.withdrawn: list[str] = []
@@ -279,6 +280,7 @@ class Scope:
         if event["body"] is None or event["type"] in TOLD_ELSEWHERE:
             return True
         if event["type"] == "decided":
+            self.decisions.append(event)
             self._decide(event["body"])
             self._outdate(event["body"])
         elif event["type"] == "recalled":

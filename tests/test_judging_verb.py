@@ -171,7 +171,7 @@ def test_an_agent_is_handed_pairs_as_data_and_hands_verdicts_back(client: Client
 def test_a_host_is_asked_by_its_command_once_a_person_agrees(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    say(client, *CHANGED)
+    old, _ = say(client, *CHANGED)
     home, seen = client.home.path, tmp_path / "prompt"
     answer = json.dumps([{"pair": 1, "verdict": "replaces", "certainty": 90}])
     host(tmp_path, "claude", f"[ \"$1\" = -p ] && cat > {seen} && echo 'Here it is: {answer}'")
@@ -186,6 +186,9 @@ def test_a_host_is_asked_by_its_command_once_a_person_agrees(
     assert (event.actor.name, event.actor.origin) == ("claude", "model")
     assert event.body.certainty == 9_000  # type: ignore[union-attr]
     assert client.status().model.today.calls == 1
+    (behind,) = [it for it in client.why(old).events if it.part == "decision"]
+    assert (behind.how, behind.event.id) == ("outdate", event.id)
+    assert "of 2 memories: 1 outdate, 90 % sure" in call("show", old, "--why", home=home, scope=SCOPE).stdout
     seen.unlink()
     again = document("admin", "judge", "--with", "claude", "--yes", home=home, scope=SCOPE)
     assert again["decided"] == {} and not seen.exists(), "nothing waits"

@@ -662,7 +662,10 @@ class Life:
                     assert opened.memory is not None and opened.memory.id == scope.name_of(memory)["id"]
                 ids = [id] if memory is None else ids_of(memory)
                 hiding = {event["id"] for event in scope.tombstones if set(ids) & set(event["body"]["ids"])}
-                assert behind == set(ids) | hiding
+                bodies = {event["id"]: event["body"] for event in scope.decisions}
+                named = {by: {it["id"] for it in its["inputs"]} for by, its in bodies.items()}
+                decided = {by for by, its in named.items() if its & set(ids) and not bodies[by]["reason"]}
+                assert behind == set(ids) | hiding | decided
 
 
 STEPS: dict[Callable[[Life], None], float] = {

@@ -330,7 +330,7 @@ class Client(World):
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def why(self, id: str) -> Explained:
-        """Every event behind a memory or turn, and every hiding and restoring.
+        """Every capture, hiding, restoring and decision behind a memory or turn.
 
         Raises `NotFound`.
 
@@ -979,7 +979,7 @@ class AsyncClient:
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     async def why(self, id: str) -> Explained:
-        """Every event behind a memory or turn, and every hiding and restoring.
+        """Every capture, hiding, restoring and decision behind a memory or turn.
 
         Raises `NotFound`.
 

@@ -9,7 +9,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
+from memtape.schemas.events import Captured, Decided, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.rows import (
@@ -159,7 +159,7 @@ def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseR
 
 
 def explained(retriever: Retriever, scope: str, id: str) -> Explained:
-    """Return every event behind an id: captures and the way they joined, echoes, and tombstones or restores.
+    """Return every event behind an id: captures and the way they joined, echoes, tombstones and decisions.
 
     For a summary these are the captures that it sums up.
     """
@@ -184,6 +184,7 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     joined_by = zip(slots, ties, strict=True)
     events = [_behind(slot, part, tie.how, tie.similarity / 10_000) for slot, (part, tie) in joined_by]
     events += _tombstones(log, partition, found.scope, ids)
+    events += _decisions(log, partition, found.scope, ids)
     return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
 
 
@@ -219,6 +220,14 @@ def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> I
         body = event.body
         if isinstance(body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(body.ids):
             yield _behind(slot, "tombstone", event.type)
+
+
+def _decisions(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
+    for slot, event in events_between(log, partition, 0, sys.maxsize, scope, ("decided",)):
+        body = event.body
+        if isinstance(body, Decided) and body.reason is None and any(it.id in ids for it in body.inputs):
+            ops = dict.fromkeys(operation.op for operation in body.operations)
+            yield _behind(slot, "decision", ", ".join(ops) or "apart")
 
 
 NAMED = 5

@@ -143,7 +143,8 @@ def said_of(event: Event) -> str:
         done = Counter(operation.op for operation in event.body.operations)
         told = ", ".join(f"{count:,} {op}" for op, count in done.items())
         inputs = many(len(event.body.inputs), "memory", "memories")
-        return f"of {inputs}: {told or 'apart'}" if event.body.inputs else "the end of a pass"
+        sure = "" if event.body.certainty is None else f", {event.body.certainty / 100:g} % sure"
+        return f"of {inputs}: {told or 'apart'}{sure}" if event.body.inputs else "the end of a pass"
     reason = getattr(event.body, "reason", None)
     return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""
 

@@ -83,7 +83,7 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 
 
 def why(world: World, id: Id) -> Explained:
-    """Every event behind a memory or turn, and every hiding and restoring.
+    """Every capture, hiding, restoring and decision behind a memory or turn.
 
     Raises `NotFound`.
     """
