@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.judging import HELD_BACK, rows
 from builders import START
 from commanding import call, document
 from test_distilling import no_model as no_model  # A fixture.
@@ -25,6 +26,7 @@ from memtape.schemas.events import Decided, Event
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.state.consolidation.pairs import waiting
+from memtape.state.fold.head import DECIDES
 from memtape.tools.capture.injected import MARKER
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call as call_tool
@@ -192,7 +194,26 @@ def test_a_host_is_asked_by_its_command_once_a_person_agrees(
     seen.unlink()
     again = document("admin", "judge", "--with", "claude", "--yes", home=home, scope=SCOPE)
     assert again["decided"] == {} and not seen.exists(), "nothing waits"
+    say(client, *SAME)
     call("admin", "judge", "--with", "qwen", "--yes", home=home, scope=SCOPE, code=1)
+
+
+def test_the_head_decides_what_is_certain_and_leaves_the_rest_to_others(client: Client) -> None:
+    held = [row for row in rows("pairs") if row["writer"] in HELD_BACK and row["kind"] == "moderate"][:12]
+    for row in held:
+        say(client, row["a"], row["b"])
+    before = client.judge().waiting
+    words = ("admin", "judge", "--with", "head")
+    done = document(*words, home=client.home.path, scope=SCOPE)
+    count = sum(done["decided"].values())
+    assert 0 < count < before and done["waiting"] < before
+    made = decisions(client)
+    assert len(made) == count and {event.actor.name for event in made} == {"head/1"}
+    for event in made:
+        assert isinstance(event.body, Decided) and (event.body.certainty or 0) >= min(DECIDES.values())
+    again = document(*words, home=client.home.path, scope=SCOPE)
+    client.project()
+    assert again["decided"] == {} and client.verify().ok
 
 
 FINE = {"pair": 1, "verdict": "same"}
@@ -241,5 +262,6 @@ def test_the_model_of_the_settings_judges_within_its_budget(tmp_path: Path) -> N
             call(*words, home=home.path, scope=SCOPE, code=1)
             assert len(model.prompts) == 3
     with Client(tmp_path / "none", scope=SCOPE) as client:
+        say(client, *SAME)
         words = ("admin", "judge", "--with", "model", "--yes")
         assert "No model is named" in call(*words, home=client.home.path, scope=SCOPE, code=1).stderr

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from memtape.schemas.events import Actor
 from memtape.state.consolidation.clusters import NEIGHBOURS, Candidate, candidates
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.core.scope import Scope
+from memtape.state.fold.head import Verdict
 from memtape.state.subjects.memories import memories_of
 from memtape.state.subjects.passes import text_pair
 from memtape.state.subjects.validity import holds, ties_of
@@ -22,10 +23,6 @@ from memtape.state.text.reading import read
 from memtape.state.text.replacements import Sharing
 from memtape.state.vectors.recorded import SCALE, recorded
 
-PairVerdict = Literal["same", "replaces", "contradicts", "apart"]
-"""What a judge says of a pair: the later memory says the same, replaces the earlier, contradicts it, or none
-of these.
-"""
 MOST_READ = 2_000  # Memories whose neighbours are looked for: the latest.
 MOST_NEAR = 30  # Memories weighed beside one: those that share most words, the latest first.
 LEAST_SHARED, LEAST_COSINE = 20, 50
@@ -67,7 +64,7 @@ def waiting(scope: Scope) -> list[WaitingPair]:
 
 
 def conclusion_of(
-    pair: WaitingPair, verdict: PairVerdict, actor: Actor | None, certainty: int | None = None
+    pair: WaitingPair, verdict: Verdict, actor: Actor | None, certainty: int | None = None
 ) -> Conclusion:  # fmt: skip
     """Return the conclusion of a verdict by an actor, None for the rules.
 

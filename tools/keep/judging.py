@@ -24,8 +24,10 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.consolidation.clusters import Candidate
-from memtape.state.consolidation.pairs import PairVerdict, WaitingPair, conclusion_of, waiting
+from memtape.state.consolidation.pairs import WaitingPair, conclusion_of, waiting
 from memtape.state.core.scope import Scope
+from memtape.state.fold.head import Verdict, judge
+from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.consolidating import stated_words
 from memtape.tools.keep.models import CountedModel, listed_in, model_for, prompt_about
@@ -34,10 +36,12 @@ from memtape.tools.keep.states import scope_now
 MOST_PAIRS = 20  # Pairs handed out at once at most.
 LIMIT_S = 300.0  # Of an answer about so many pairs; an agent starts slowly.
 MODEL = "model"  # The judge that the settings name.
+HEAD = Actor(name="head/1", origin="model")
+"""The judge that is always there; another version of its numbers has another name."""
 
 
 class _Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    verdict: PairVerdict
+    verdict: Verdict
     certainty: Annotated[int, Meta(ge=0, le=100)] | None = None
 
     @property
@@ -62,17 +66,17 @@ class Ruling(NamedTuple):
     """A verdict on a pair, and how certain the judge is of it, in ten-thousandths if known."""
 
     pair: WaitingPair
-    verdict: PairVerdict
+    verdict: Verdict
     certainty: int | None = None
 
 
-def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[PairVerdict]:
+def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[Verdict]:
     """Append the decisions of an actor's rulings, and return how many there are of each verdict.
 
     Nobody but a person says that two texts are the same if their numbers differ, or if one of them alone
     denies something: such a pair is left apart, and the decision is one of the rules.
     """
-    done = Counter[PairVerdict]()
+    done = Counter[Verdict]()
     for pair, verdict, certainty in rulings:
         conclusion = conclusion_of(pair, verdict, actor, certainty)
         if verdict == "same" and actor.origin not in PEOPLE and not _may_be_same(pair):
@@ -104,6 +108,13 @@ def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> Co
     return CountedModel(home, host, local_settings(home).model)
 
 
+def rulings_of_head(pairs: Sequence[WaitingPair]) -> list[Ruling]:
+    """Return the rulings of which the head is certain enough that they stand without another judge."""
+    found = ((pair, judge(read(pair.earlier.text), read(pair.later.text))) for pair in pairs)
+    decided = [Ruling(pair, it.verdict, it.certainty) for pair, it in found if it.is_decided]
+    return [it for it in decided if it.verdict != "same" or _may_be_same(it.pair)]
+
+
 def prompt_of(pairs: Sequence[WaitingPair]) -> str:
     """Return the question about some pairs."""
     return prompt_about("judge", "\n".join(_listed(number, pair) for number, pair in enumerate(pairs, 1)))
@@ -130,7 +141,7 @@ def rulings_of(answer: str, pairs: Sequence[WaitingPair]) -> list[Ruling]:
 
 def ask(
     home: Home, log: Log, name: str, model: CountedModel, actor: Actor, most: int
-) -> Iterator[Counter[PairVerdict]]:  # fmt: skip
+) -> Iterator[Counter[Verdict]]:  # fmt: skip
     """Ask a model about the pairs of a scope that wait, some at a time and each once; yield what it decided.
 
     It is asked at most `most` times. Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`.

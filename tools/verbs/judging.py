@@ -25,14 +25,15 @@ from memtape.tools.verb import Failure, Offer, Output, Verb, said, terminal
 
 if TYPE_CHECKING:
     from memtape.state.consolidation.clusters import Candidate
-    from memtape.state.consolidation.pairs import PairVerdict, WaitingPair
+    from memtape.state.consolidation.pairs import WaitingPair
+    from memtape.state.fold.head import Verdict
     from memtape.tools.keep.judging import GivenVerdict
     from memtape.tools.world import World
 
 MOST_CHARS = 1_000  # No text of a pair is longer, so that a judge reads all of it.
 MOST_VERDICTS = 100
 COMMANDS = {name: host.ask for name, host in HOSTS.items() if host.ask}
-JUDGES = (*COMMANDS, "model")
+JUDGES = ("head", *COMMANDS, "model")
 _HOW = (
     "same: both say one thing, and every number and name agrees. replaces: the later is a newer value of the "
     "same thing. contradicts: both cannot hold, and people are asked. apart: none of these, or in doubt."
@@ -107,40 +108,66 @@ def ask_judge(
     world: World,
     judge: Annotated[
         str,
-        said("Ask this agent of yours, or the model of the settings.", option="--with", choices=JUDGES),
+        said(
+            "Ask Memtape's own rules of words, an agent of yours, or the model of the settings.",
+            option="--with",
+            choices=JUDGES,
+        ),
     ],
     most: Annotated[int, said("With --with: ask at most so many times."), Meta(ge=1, le=100)] = 5,
     yes: Annotated[bool, terminal("With --with: ask without a question before.")] = False,
 ) -> Output:
-    """Let an agent of this machine or a named model judge what waits, 20 pairs at a time."""
+    """Let Memtape itself, an agent of this machine or a named model judge what waits, 20 pairs at a time."""
     check_kept(world.home, "A verdict")
-    from memtape.tools.keep.judging import MOST_PAIRS, ask, judge_of, prompt_of
-    from memtape.tools.keep.models import author
-
-    model, left = judge_of(world.home, judge, COMMANDS), _waiting(world)
-    calls = min(most, -(-len(left) // MOST_PAIRS))
-    pairs = min(len(left), calls * MOST_PAIRS)
-    if calls and not yes:
-        size = sum(len(prompt_of(left[n * MOST_PAIRS :][:MOST_PAIRS])) for n in range(calls))
-        what = f"{model.name} is asked {many(calls, 'time')} about {many(pairs, 'pair')}"
-        say(f"{what}: {size:,} characters, some {size // 4:,} tokens, and its answers.", err=True)
-        if not confirmed("Ask it?"):
-            raise MemtapeError("Nothing was asked.", "Confirm it, or give --yes.")
-    actor = Actor(name=judge, origin="model") if judge in COMMANDS else author(model, world.redactor)
-    decided, problem = Counter["PairVerdict"](), ""
+    decided, problem, left = Counter["Verdict"](), "", _waiting(world)
     try:
-        for done in ask(world.home, world.log, world.scope, model, actor, most):
+        for done in _asked(world, judge, left, most, yes):
             decided += done
-            world.on_phase("judging", sum(decided.values()), pairs)
-    except (BadAnswer, ModelTimeout) as error:
-        problem = str(error)
-    found = Judgements(
-        scope=world.scope, waiting=len(_waiting(world)), decided=_counts(decided), problem=problem
-    )
+            world.on_phase("judging", sum(decided.values()), len(left))
+    except MemtapeError as error:
+        if not decided and not isinstance(error, (BadAnswer, ModelTimeout)):
+            raise
+        problem = f"{error} {error.hint}".rstrip()
+    counts, waiting = _counts(decided), len(_waiting(world))
+    found = Judgements(scope=world.scope, waiting=waiting, decided=counts, problem=problem)
     yield Failure(found) if problem else found
     yield from _lines(world, None, found)
     if problem:
         say(f"Not decided: {problem}", err=True)
+
+
+def _asked(
+    world: World, judge: str, left: Sequence[WaitingPair], most: int, yes: bool
+) -> Iterator[Counter[Verdict]]:  # fmt: skip
+    """Yield what a judge decides, answer by answer; a person agrees to the cost first."""
+    from memtape.tools.keep.judging import (
+        HEAD,
+        MOST_PAIRS,
+        ask,
+        decide,
+        judge_of,
+        prompt_of,
+        rulings_of_head,
+    )
+    from memtape.tools.keep.models import author
+
+    scope = state_of(world, world.scope)
+    if scope is None or not left:
+        return
+    if judge == "head":
+        yield decide(world.log, scope, rulings_of_head(left), HEAD)
+        return
+    model = judge_of(world.home, judge, COMMANDS)
+    calls = min(most, -(-len(left) // MOST_PAIRS))
+    if not yes:
+        size = sum(len(prompt_of(left[n * MOST_PAIRS :][:MOST_PAIRS])) for n in range(calls))
+        pairs = many(min(len(left), calls * MOST_PAIRS), "pair")
+        what = f"{model.name} is asked {many(calls, 'time')} about {pairs}"
+        say(f"{what}: {size:,} characters, some {size // 4:,} tokens, and its answers.", err=True)
+        if not confirmed("Ask it?"):
+            raise MemtapeError("Nothing was asked.", "Confirm it, or give --yes.")
+    actor = Actor(name=judge, origin="model") if judge in COMMANDS else author(model, world.redactor)
+    yield from ask(world.home, world.log, world.scope, model, actor, most)
 
 
 def _given(verdicts: Sequence[str]) -> list[GivenVerdict]:
@@ -192,7 +219,7 @@ def _listed(world: World, pairs: Sequence[WaitingPair]) -> Judgements:
     return Judgements(scope=world.scope, waiting=len(pairs), pairs=shown)
 
 
-def _counts(done: Counter[PairVerdict]) -> dict[str, int]:
+def _counts(done: Counter[Verdict]) -> dict[str, int]:
     return {verdict: done[verdict] for verdict in sorted(done)}
 
 
