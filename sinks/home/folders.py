@@ -66,9 +66,9 @@ def write_whole(
 
 
 def write_new(path: Path, parts: Iterable[bytes]) -> int:
-    """Write a new file that its owner alone can read; return the number of its parts.
+    """Write a new file, readable by the owner alone; return the number of parts written.
 
-    Raises `MemtapeError` for a file that is there.
+    Raises `MemtapeError` for an existing file.
     """
     try:
         path.touch(mode=0o600, exist_ok=False)

@@ -379,7 +379,7 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _tie(state: Validity, memory: Memory, near: Memory, of: HasValidity) -> None:
-    """Tie two memories, if the texts say that one replaces the other."""
+    """Tie two memories where the text of one replaces the text of the other."""
     older, newer = sorted((memory, near), key=lambda it: _when(of, it))
     first, second = (of.captures.by_seq[it.canonical] for it in (older, newer))
     # Two homes may have two keys, under which one secret has two placeholders.

@@ -175,7 +175,7 @@ class Commands(click.Group):
         return self.commands.get(cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command that a group does without one before words that name none."""
+        """Put the default command of a group before words without a command."""
         default, first = GROUPS[self.words].default, args[0] if args else ""
         named = ctx.resilient_parsing or first in (*self.names, *ctx.help_option_names, "--version")
         if not self.words:  # `memtape` takes options alone so: any other first word is a mistake.

@@ -1,4 +1,4 @@
-"""What `memtape export` wrote, taken in again under its ids, so that nothing is taken twice."""
+"""Import the events and pages of an export of Memtape under their own ids; a second import adds nothing."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Propo
 
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
-    """Capture a rule in its target scope, where the writer may write; restore one that is known there."""
+    """Capture a rule in its target scope if the writer may write; restore a rule known to the scope."""
     is_known = before == "declined" or bool(writer.log.known(rule.into, [rule.id]))
     native = same_instruction(read(rule.text))
     line = Line(text=rule.text, scope=rule.into, source=ACCEPTED_SOURCE, native_id=native)

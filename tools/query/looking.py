@@ -324,14 +324,14 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
     )  # fmt: skip
 
 
-class _Said(NamedTuple):
+class _AuthoredText(NamedTuple):
     """A text and its author."""
 
     text: str
     actor: Actor
 
 
-def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_Said | None, Since, str]:
+def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_AuthoredText | None, Since, str]:
     """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
@@ -344,7 +344,7 @@ def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_Said | None, Since
         number, offset = partition_of(one.name, log.partitions), log.known(one.name, [id]).get(id)
         event = None if offset is None else capture_at(log, number, offset, one.erasures)
         if event is not None and isinstance(event.body, Captured):
-            return _Said(event.body.text, event.actor), "forgotten", one.name
+            return _AuthoredText(event.body.text, event.actor), "forgotten", one.name
     return None, "erased", of[0].name
 
 
@@ -508,13 +508,13 @@ def archived_of(
     )  # fmt: skip
 
 
-def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> _Said | None:
+def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> _AuthoredText | None:
     """Return the text of a capture on the log, None if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
     if event is None or event.id != row.id or not isinstance(event.body, Captured):
         return None
-    return _Said(event.body.text, event.actor)
+    return _AuthoredText(event.body.text, event.actor)
 
 
-def _said(row: Spoken) -> _Said:
-    return _Said(row.text, Actor(name=row.actor, origin=row.origin))
+def _said(row: Spoken) -> _AuthoredText:
+    return _AuthoredText(row.text, Actor(name=row.actor, origin=row.origin))
