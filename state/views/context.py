@@ -164,6 +164,10 @@ def _is_left_out(text: str, names: tuple[frozenset[str], ...]) -> bool:
     return is_left_out(read(text), names)
 
 
+FEW_KINDS = ("goal", "plan", "journal")
+"""The kinds of which a start tells the latest alone."""
+
+
 def items_of(
     known: Sequence[Known],
     now: int,
@@ -181,7 +185,8 @@ def items_of(
     """
     names, known = left_out_by(known), [it for it in known if it.valid_to is None]
     instructions, said = instructions_of(known)
-    rest = [it for it in known if it.id not in said and it.kind != "turn"]
+    few = [it for it in known if it.kind in FEW_KINDS or _is_task(it)]  # Facts may be a hundred thousand.
+    rest = [it for it in few if it.id not in said]
     ranked = sorted(ranked_facts(known, now) if facts is None else facts, key=itemgetter(0))
     told_facts = [item for _, item in ranked if item.id not in said]
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
@@ -212,13 +217,14 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
     Statements not yet in any view are compared only if they are instructions, since facts are too many for a
     start.
     """
-    by_id = {item.id: item for item in items}
     pairs = [tuple(pair) for pair, is_pending in asked.items() if is_pending]
     about: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for item in items:
         if item.section == "guardrails" and (standing := standing_of(read(item.text))) is not None:
             about.setdefault((item.actor, standing.topic), []).append(item.id)
     pairs += [pair for ids in about.values() for pair in combinations(ids, 2) if frozenset(pair) not in asked]
+    named = {id: None for pair in pairs for id in pair}
+    by_id = {item.id: item for item in items if item.id in named} if pairs else {}
     against: dict[str, ContextItem] = {}
     for ids in pairs:
         sides = [by_id[id] for id in ids if id in by_id]
@@ -226,6 +232,8 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
             against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
     told = {id: (f"opposed to {other.text!r}: ask which holds",) for id, other in against.items()}
     noted = msgspec.structs.replace
+    if not told:
+        return items
     return [noted(it, notes=it.notes + told[it.id]) if it.id in told else it for it in items]
 
 

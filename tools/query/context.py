@@ -152,14 +152,13 @@ def _items(read: Sequence[ScopeTexts], page: str, now: int, session: str | None)
 
     def make() -> list[ContextItem]:
         known = [it for found in read for it in known_in(found, now)]
-        rows = [row for found in read for row in found.known()]
-        closed = [row for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
+        closed = [row for found in read for row in found.closed()]
         last = [_turns(said, closed, now) for said in read[0].last_sessions(session)]
         waiting_pairs = {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
         facts = [it for found in read for it in facts_in(found, now)]
         items = items_of(known, now, last, waiting_pairs, facts)
         turns = read[0].latest_turns(TURNS_LOOKED_AT) if page else ()
-        return [*items, *_open_items(turns, known, items, page, now)]
+        return [*items, *_open_items(turns, known, items, page, now)] if turns else items
 
     asked = [pair for found in read for pair in opposed_pairs(found.opened)]
     return read[0].once.of("items", (now, session, page, *asked, *(found.texts for found in read)), make)

@@ -228,6 +228,14 @@ class ScopeTexts(NamedTuple):
         """Return the shown rows of memories, and of turns of people that may instruct, by their keys."""
         return [row for row, _ in self.heard()]
 
+    def closed(self) -> list[MemoryRow]:
+        """Return the known memories that hold no more."""
+        return self.once_rows.of("closed", None, self._closed)
+
+    def _closed(self) -> list[MemoryRow]:
+        rows = (row for row in self.known() if isinstance(row, MemoryRow))
+        return [row for row in rows if row.valid_to is not None]
+
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard | None]]:
         """Return the `known` rows, each with its instruction by people: None where its text is to be read."""
         return self.once_rows.of("rows", None, self._heard)
