@@ -172,6 +172,11 @@ def test_forms_that_are_one(a: str, b: str) -> None:
     assert same(a, b)
 
 
+@pytest.mark.parametrize(("a", "b"), FRAMES["two"])
+def test_forms_that_are_two(a: str, b: str) -> None:
+    assert not same_specifics(a, b)
+
+
 def test_what_looks_alike_in_form_or_in_meaning_stays_apart() -> None:
     rules = {"form": same, "meaning": same_specifics}
     assert [pair for pair in APART if rules[pair["label"]](pair["a"], pair["b"])] == [] and len(APART) == 48

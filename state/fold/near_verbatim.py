@@ -1,9 +1,9 @@
 """The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
-A text goes through two steps. `tokens_of` brings each spelling to one form in its place: short forms, numbers
-and units. `key_of` leaves out words without content: punctuation between words, articles, politeness. Both
-steps are for English; in other languages only marks are left out. All other words keep their places, so that
-equal keys state the same of the same things. Synonyms are not handled here.
+A text goes through two steps. `tokens_of` brings each spelling to one form in its place: short forms, British
+spellings, numbers, units and dates. `key_of` leaves out words without content: punctuation between words,
+articles, politeness. Both steps are for English; in other languages only marks are left out. All other words
+keep their places, so that equal keys state the same of the same things. Synonyms are not handled here.
 
 `specifics` is the guard of folding by vectors. A cosine separates neither synonyms from opposites nor two
 numbers. So every number, unit, name, identifier, date, negation, quantifier and content word must be in both
@@ -33,7 +33,24 @@ _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")
 _CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\d]+)*)*)`")
 """Words without capitals or other marks: backticks around them only say that they are typed."""
 _GLUED = lazy(r"(\d[\d.,]*)-?([A-Za-z]+)")
+_BRITISH_WORDS = lexicon.word_pairs("British spellings")
+_BRITISH = tuple(
+    (lazy(pattern), american)
+    for pattern, american in (
+        (r"([a-z]{3,})is(e[drs]?|ing|ations?)", r"\1iz\2"),
+        (r"([a-z]{2,})ys(e[drs]?|ing)", r"\1yz\2"),
+        (r"([a-z]{2,})our(s|ed|ing|ites?|able|hood)?", r"\1or\2"),
+        (r"([a-z]{3,})ogue(s?)", r"\1og\2"),
+        (r"([a-z]{4,}l)l(ed|ing|ers?)", r"\1\2"),
+    )
+)
+"""Endings of British spellings, each with the American one. No two words become one."""
 _NUMBERS = lexicon.word_pairs("numbers")
+_MONTHS = lexicon.word_pairs("months")
+_NAMING = ("called", "named")
+_ON = ("on", "by", "until", "till", "since", "before", "after", "from", "to", "due", "is", "was")
+_DAY, _YEAR = lazy(r"0?([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"), lazy(r"\d{4}")
+_RANGE, _CLOCK = lazy(r"(\d{1,2}(?::\d\d)?)-(\d{1,2}(?::\d\d)?)"), lazy(r"0(\d:\d\d)")
 _UNITS = lexicon.word_pairs("units")
 _OF_DECADES, _S_IS, _WISHED, _S_HAS = map(
     lexicon.word_list, ("words before a decade", "words before short is", "wishes", "words behind short has")
@@ -50,13 +67,18 @@ def tokens_of(reading: Reading) -> tuple[list[str], bool]:
     if language_of(text) != ENGLISH or not _ABOUT_WORDS.isdisjoint(map(str.lower, tokens)):
         return tokens, False
     forms = [form for pair in pairwise(["", *tokens]) for form in _forms(*pair)]
-    return _with_amounts(_contracted(forms)), True
+    names_letter = any(
+        len(token) == 1 and token.isalpha() and token not in ("a", "A", "I") for token in tokens
+    )
+    if not names_letter:  # "Write colour with a u."
+        forms = [it if before in _NAMING else _american(it) for before, it in pairwise(["", *forms])]
+    return _with_dates(_with_amounts(_contracted(forms))), True
 
 
 def _forms(before: str, token: str) -> tuple[str, ...]:
     """Return a token in full, split at hyphens, without the backticks of plain words."""
     lower = token.lower()
-    if token == "&":
+    if token == "&" or (token == "+" and len(before) > 1 and before.isalpha()):
         return ("and",)
     if token == "I" or lower in lexicon.CONTRACTIONS:
         return (lower,)
@@ -64,10 +86,22 @@ def _forms(before: str, token: str) -> tuple[str, ...]:
         return (_SHORT_FORMS[token],)
     if "-" in token and _HYPHENATED.fullmatch(token) and token.partition("-")[0] not in _NEGATIONS:
         return tuple(token.split("-"))
+    if token[:1].isdigit():
+        clock = _CLOCK.sub(r"\1", token)
+        ends = _RANGE.fullmatch(clock)
+        return (clock,) if ends is None else (ends[1], "to", ends[2])
     code = _CODE.fullmatch(token)
     words = () if code is None else tuple(code[1].split())
     is_prose = all(map(is_common, words)) or not {"a", "an", "the"}.isdisjoint(words)
     return words if words and not is_prose else (token,)
+
+
+def _american(word: str) -> str:
+    """Return a word in small letters as Americans spell it."""
+    if word in _BRITISH_WORDS:
+        return _BRITISH_WORDS[word]
+    found = ((pattern.fullmatch(word), american) for pattern, american in _BRITISH)
+    return next((match.expand(american) for match, american in found if match is not None), word)
 
 
 def _with_amounts(tokens: list[str]) -> list[str]:
@@ -76,7 +110,7 @@ def _with_amounts(tokens: list[str]) -> list[str]:
     for token in tokens:
         before = found[-1] if found else ""
         glued = _GLUED.fullmatch(token)
-        if token in _NUMBERS and before and before not in ("called", "named"):
+        if token in _NUMBERS and before and before not in _NAMING:
             found.append(_NUMBERS[token])
         elif token in _UNITS and before[:1].isdigit():
             found.append(_UNITS[token])
@@ -85,6 +119,35 @@ def _with_amounts(tokens: list[str]) -> list[str]:
         else:
             found.append(token)
     return found
+
+
+def _with_dates(tokens: list[str]) -> list[str]:
+    """Return tokens with each day of a month as the day, the month and the year: `12 May 2026`."""
+    found: list[str] = []
+    rest = list(tokens)
+    while rest:
+        day, month, size = _date_of(found, rest)
+        found += (day, month) if size else rest[:1]
+        rest = rest[size or 1 :]
+        if size and rest[:1] == [","] and len(rest) > 1 and _YEAR.fullmatch(rest[1]):
+            rest = rest[1:]
+    return found
+
+
+def _date_of(before: list[str], tokens: list[str]) -> tuple[str, str, int]:
+    """Return the day and the month at the beginning of tokens, and how many tokens they are, 0 without.
+
+    Only behind a word of time: "12 may apply" has no month, and "June 5 apples" is no date.
+    """
+    behind = before[-2:-1] if before[-1:] == ["the"] else before[-1:]
+    if not any(word in _ON for word in behind):
+        return "", "", 0
+    first, second, third = (token.lower() for token in (*tokens, "", "")[:3])
+    day, month, size = (first, third, 3) if second == "of" else (first, second, 2)
+    if first in _MONTHS:
+        day, month, size = second, first, 2
+    number = _DAY.fullmatch(day)
+    return (number[1], _MONTHS[month], size) if number and month in _MONTHS else ("", "", 0)
 
 
 def _contracted(tokens: list[str]) -> list[str]:
@@ -100,6 +163,8 @@ def _contracted(tokens: list[str]) -> list[str]:
             found += (token[:-2], "would")
         elif token.endswith("'s") and token[:-2] in _S_IS:
             found += (token[:-2], "has" if after in _S_HAS else "is")
+        elif token == "each" and after.isalpha() and after != "other" and after not in lexicon.SEARCH_STOP:
+            found.append("every")
         elif token == "can" and after == "not" and "only" not in tokens[index + 2 : index + 3]:
             found.append("cannot")
         elif token == "not" and found[-1:] == ["cannot"] and tokens[index - 1] == "can":
@@ -120,6 +185,7 @@ _AFTER_ARTICLE_LETTER = lexicon.word_list("words behind the letter a")
 _ATTITUDES = lexicon.word_list("verbs of an attitude")
 """Of these an article makes another object: who likes dogs may not like the dogs."""
 _PLEASED = lexicon.word_list("whom one pleases")
+_TITLES = ("Mr", "Mrs", "Ms", "Dr", "Prof", "mr", "mrs", "ms", "dr", "prof")
 _SAID = (["say"], ["says"], ["said"], ["saying"])
 _ASKED = tuple([word, "you", "please"] for word in ("could", "can", "would", "will"))
 _OPENERS, _THANKS = map(lexicon.phrases, ("words of introduction", "words of thanks"))
@@ -172,9 +238,11 @@ def _without_courtesy(tokens: list[str]) -> list[str]:
 def _is_mark(tokens: list[str], index: int) -> bool:
     """Return whether a token is punctuation without meaning at its place."""
     token = tokens[index]
+    before = tokens[index - 1] if index else ""
+    if token == "." and before in _TITLES:
+        return True
     if token not in _MARKS:
         return False
-    before = tokens[index - 1] if index else ""
     after = tokens[index + 1 : index + 2]
     if token == "," and after not in (["and"], ["or"]):
         named = any(word[:1].isupper() and word[1:].islower() for word in (before, *after))
