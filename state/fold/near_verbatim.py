@@ -12,6 +12,7 @@ texts, in the same order. Only light words may differ.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -96,6 +97,7 @@ def _forms(before: str, token: str) -> tuple[str, ...]:
     return words if words and not is_prose else (token,)
 
 
+@lru_cache(maxsize=32_768)
 def _american(word: str) -> str:
     """Return a word in small letters as Americans spell it."""
     if word in _BRITISH_WORDS:
