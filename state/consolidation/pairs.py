@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from memtape.schemas.embedding import MINILM
 from memtape.schemas.events import Actor
 from memtape.state.consolidation.clusters import NEIGHBOURS, Candidate, candidates
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
@@ -33,12 +34,14 @@ _ROWS = 256  # Vectors compared with all others at once.
 class WaitingPair(NamedTuple):
     """Two memories in the order in which they were said, and how near they are: Dice plus cosine, hundredths.
 
-    `key` names the pair as it is: it changes once a text does.
+    `cosine` is that of MiniLM in ten-thousandths, None for none. `key` names the pair as it is: the key
+    changes once a text does.
     """
 
     earlier: Candidate
     later: Candidate
     weight: int
+    cosine: int | None = None
 
     @property
     def key(self) -> str:
@@ -51,15 +54,21 @@ def waiting(scope: Scope) -> list[WaitingPair]:
     """Return the pairs of a scope's facts that wait, the nearest first."""
     found = {it.seq: it for it in candidates(scope, scope.seq) if not it.made and _holds(scope, it)}
     latest = sorted(found, reverse=True)[:MOST_READ]
-    shared, alike = _by_words(found, latest), _by_vectors(scope, found, latest)
-    weights = {pair: shared.get(pair, 0) + alike.get(pair, 0) for pair in shared | alike}
+    known = scope.embeddings.vectors
+    embedder = max(known, key=lambda key: (len(known[key]), key), default="")
+    shared, alike = _by_words(found, latest), _by_vectors(scope, embedder, found, latest)
+    weights = {pair: shared.get(pair, 0) + alike.get(pair, 0) // 100 for pair in shared | alike}
     nearest = dict[int, list[tuple[int, int, int]]]()
     for (first, second), weight in weights.items():
         for seq in (first, second):
             nearest.setdefault(seq, []).append((-weight, -second, -first))
     kept = dict.fromkeys(it for each in nearest.values() for it in sorted(each)[:NEIGHBOURS])
     opposed = _opposed(scope)
-    pairs = ((found[-first], found[-second], -weight) for weight, second, first in sorted(kept))
+    cosines = alike if embedder.startswith(MINILM) else {}
+    pairs = (
+        (found[-first], found[-second], -weight, cosines.get((-first, -second)))
+        for weight, second, first in sorted(kept)
+    )
     return [_in_order(*pair) for pair in pairs if _waits(scope, pair[0], pair[1], opposed)]
 
 
@@ -70,7 +79,7 @@ def conclusion_of(
 
     Of two texts that say the same the more trusted one stands for both.
     """
-    earlier, later, _ = pair
+    earlier, later = pair.earlier, pair.later
     best = max((earlier, later), key=lambda candidate: candidate.rank)
     operations = {
         "same": (ConcludedOperation("remove", (later if best is earlier else earlier,), survivor=best),),
@@ -82,9 +91,9 @@ def conclusion_of(
     return Conclusion(cluster, operations, actor=actor, certainty=certainty)
 
 
-def _in_order(one: Candidate, other: Candidate, weight: int) -> WaitingPair:
+def _in_order(one: Candidate, other: Candidate, weight: int, cosine: int | None) -> WaitingPair:
     earlier, later = sorted((one, other), key=lambda candidate: (candidate.at, candidate.seq))
-    return WaitingPair(earlier, later, weight)
+    return WaitingPair(earlier, later, weight, cosine)
 
 
 def _holds(scope: Scope, candidate: Candidate) -> bool:
@@ -127,11 +136,9 @@ def _by_words(found: dict[int, Candidate], latest: Sequence[int]) -> dict[tuple[
 
 
 def _by_vectors(
-    scope: Scope, found: dict[int, Candidate], latest: Sequence[int]
+    scope: Scope, embedder: str, found: dict[int, Candidate], latest: Sequence[int]
 ) -> dict[tuple[int, int], int]:  # fmt: skip
-    """Return the cosines of the nearest pairs under the embedder with most vectors, if near enough."""
-    known = scope.embeddings.vectors
-    embedder = max(known, key=lambda key: (len(known[key]), key), default="")
+    """Return the cosines of the nearest pairs under an embedder, in ten-thousandths, if near enough."""
     captures = ((seq, scope.captures.by_seq[seq]) for seq in found)
     said = [(seq, scope.embeddings.of_text(embedder, capture)) for seq, capture in captures]
     vectors = {seq: vector for seq, vector in said if vector is not None}
@@ -153,4 +160,4 @@ def _near_vectors(
             near = np.flatnonzero(own >= LEAST_COSINE * SCALE**2 // 100)
             for place in near[np.argsort(-own[near], kind="stable")][:NEIGHBOURS].tolist():
                 pair = min(seq, seqs[place]), max(seq, seqs[place])
-                yield pair, int(own[place]) * 100 // SCALE**2
+                yield pair, int(own[place]) * 10_000 // SCALE**2

@@ -46,7 +46,7 @@ class Judgement(NamedTuple):
 def judge(older: Reading, newer: Reading, cosine: int | None = None) -> Judgement:
     """Return what a later text says of an earlier one of its scope and family.
 
-    `cosine` is that of all-MiniLM-L6-v2 in ten-thousandths; the head has learned from no other model.
+    `cosine` is that of MiniLM in ten-thousandths, None for none: the head has learned from no other model.
     """
     row = features_of(older, newer, cosine)
     found = {verdict: certainty_of(margin_of(trees, row)) for verdict, trees in _trees().items()}

@@ -110,7 +110,7 @@ def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> Co
 
 def rulings_of_head(pairs: Sequence[WaitingPair]) -> list[Ruling]:
     """Return the rulings of which the head is certain enough that they stand without another judge."""
-    found = ((pair, judge(read(pair.earlier.text), read(pair.later.text))) for pair in pairs)
+    found = ((pair, judge(read(pair.earlier.text), read(pair.later.text), pair.cosine)) for pair in pairs)
     decided = [Ruling(pair, it.verdict, it.certainty) for pair, it in found if it.is_decided]
     return [it for it in decided if it.verdict != "same" or _may_be_same(it.pair)]
 
