@@ -48,7 +48,7 @@ def _terms_of(segment: Segment, rows: Ints) -> tuple[Ints, Array]:
     """Return pairs of some rows and their terms, by number: both in one order."""
     asked = np.zeros(segment.size, np.bool_)
     asked[rows] = True
-    held = np.flatnonzero(asked[segment.rows]) if len(rows) else rows
+    held = np.flatnonzero(asked.take(segment.rows)) if len(rows) else rows
     terms = segment.terms[np.searchsorted(segment.starts, held, "right") - 1]
     return segment.rows[held].astype(np.int64), terms
 
