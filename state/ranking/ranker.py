@@ -354,17 +354,17 @@ class Corpus:
     def _news(self, places: Ints, summed: Floats) -> Floats:
         """Return how much is new in each of the best texts of talk, from 0 to 1; 0 for texts behind these.
 
-        In a young scope everything is new, and counts less.
-        Other texts among the best have the mean, so that a memory is not below what it was taken from.
+        In a young scope everything is new, and counts less. Other texts among the best have half, so that a
+        memory is not below what it was taken from.
         """
         best, around = np.flatnonzero(first_with_equals(summed, rules.NEWS_AMONG)), self.texts.sessions
         chosen, news = places[best], np.zeros(len(places))
         beside = (around.before[chosen] != NOBODY) | (around.after[chosen] != NOBODY)
         is_talk = (self.texts.flags[chosen] & TURN != 0) | beside
+        said = self.texts.count / (self.texts.count + rules.YOUNG_TEXTS)
+        news[best] = said * HALF
         if is_talk.any():
-            said = self.texts.count / (self.texts.count + rules.YOUNG_TEXTS)
             news[best[is_talk]] = said * newness(self.texts, chosen[is_talk])
-            news[best[~is_talk]] = news[best[is_talk]].mean()
         return news
 
     def _lent(self, places: Ints, relevance: Floats, among: Among) -> tuple[Ints, Floats, _LaneResult]:

@@ -139,7 +139,9 @@ def _statement(
     said = sentence.said
     if len(said) > MOST_CHARS or len(_WORD.findall(said)) < LEAST_WORDS:
         return None
-    start, label = sentence.start, _label_of(said, of_agent, is_first=before is None)
+    # A sentence beside a block mostly tells of the block: only the rules read it.
+    is_alone = HIDDEN not in text
+    start, label = sentence.start, _label_of(said, of_agent, is_first=before is None, is_alone=is_alone)
     if label is None:
         return None
     if label == "remember":
@@ -184,10 +186,11 @@ def tidied(said: str) -> str:
     return bare[:1].upper() + bare[1:]
 
 
-def _label_of(said: str, of_agent: bool, *, is_first: bool) -> Label | None:
+def _label_of(said: str, of_agent: bool, *, is_first: bool, is_alone: bool) -> Label | None:
     """Return the label of a sentence, None if neither a rule nor the head finds it worth storing.
 
-    The head has learned from sentences as people type them; of careful ones only the rules are sure enough.
+    The head reads sentences of turns without blocks (`is_alone`). The head has learned from sentences as
+    people type them; of careful ones only the rules are sure enough.
     """
     if of_agent:
         return _of_agent(_QUOTED.sub(" QUOTED ", said))
@@ -196,7 +199,7 @@ def _label_of(said: str, of_agent: bool, *, is_first: bool) -> Label | None:
         label = _label(said, words)
         if label is None and tidy != said:
             label = _label(tidy, words_in(tidy))
-    if label is not None or (said[:1].isupper() and said.endswith(".")):
+    if label is not None or not is_alone or (said[:1].isupper() and said.endswith(".")):
         return label
     worth = worth_of(tidy, is_first=is_first, is_of_thing=has_identifier(said))
     if worth < WORTH or any(it.search(tidy) for it in _VETOES) or language_of(tidy) != ENGLISH:
