@@ -50,7 +50,8 @@ class Labelled(msgspec.Struct, frozen=True):
 
 def labelled_turns(labels: Path, corpora: tuple[Path, ...]) -> list[Labelled]:
     """Return the labelled turns whose text is at hand. Raises `MemtapeError` where it is another text."""
-    told = [(one.name, line) for corpus in corpora for one in read_corpus(corpus) for line in one.lines]
+    read = (one for corpus in corpora for one in read_corpus(corpus))
+    told = ((one.scope.removeprefix("project:"), line) for one in read for line in one.lines)
     said = {(name, str(line.native_id)): line.text for name, line in told}
     turns = []
     for row in labels.read_bytes().splitlines():
