@@ -354,15 +354,15 @@ class Corpus:
     def _news(self, places: Ints, summed: Floats) -> Floats:
         """Return how much is new in each of the best texts of talk, from 0 to 1; 0 for texts behind these.
 
-        In a young scope everything is new, and counts less. Other texts among the best have half, so that a
-        memory is not below what it was taken from.
+        In a young scope everything is new, and counts less. Other texts among the best count as new, so that
+        no memory is below its turn.
         """
         best, around = np.flatnonzero(first_with_equals(summed, rules.NEWS_AMONG)), self.texts.sessions
         chosen, news = places[best], np.zeros(len(places))
         beside = (around.before[chosen] != NOBODY) | (around.after[chosen] != NOBODY)
         is_talk = (self.texts.flags[chosen] & TURN != 0) | beside
         said = self.texts.count / (self.texts.count + rules.YOUNG_TEXTS)
-        news[best] = said * HALF
+        news[best] = said
         if is_talk.any():
             news[best[is_talk]] = said * newness(self.texts, chosen[is_talk])
         return news
