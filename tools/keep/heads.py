@@ -6,7 +6,7 @@ digests of each slot and no text. An erasure since takes the body of a slot and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ import msgspec
 
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.log import PAGE_SLOTS, Log, Slot
+from memtape.schemas.log import Log, Slot, slots_between
 from memtape.state.core.erasures import Erasures, erasures_of
 
 DIGEST_BYTES = 8
@@ -59,7 +59,7 @@ def head_of(log: Log, on_progress: OnProgress) -> Head:
     slots, done = list[bytes](), 0
     for number, end in enumerate(log.ends()):
         digests = bytearray()
-        for slot in _slots(log, number, end):
+        for slot in slots_between(log, number, 0, end):
             if slot.offset * 2 * DIGEST_BYTES != len(digests):
                 told = f"Partition {number} has no offset {slot.offset - 1}: a part of the log is gone."
                 raise MemtapeError(told)
@@ -80,7 +80,7 @@ def check_head(log: Log, head: Head, on_progress: OnProgress) -> HeadVerdict:
         kept = [digests[place : place + size] for place in range(0, len(digests), size)]
         known, erasures = {each[:DIGEST_BYTES] for each in kept}, erasures_of(log.erased(number))
         left = dict(enumerate(kept))
-        for slot in _slots(log, number, min(len(kept), ends[number])):
+        for slot in slots_between(log, number, 0, min(len(kept), ends[number])):
             whole, blank = (left[slot.offset][:DIGEST_BYTES], left.pop(slot.offset)[DIGEST_BYTES:])
             now, is_erased = _digest(slot.payload), _is_erased(slot, erasures)
             if now != whole and not (is_erased and now == blank):
@@ -93,14 +93,6 @@ def check_head(log: Log, head: Head, on_progress: OnProgress) -> HeadVerdict:
     return HeadVerdict(
         ok=not found, events=head.events, erased=erased, appended=appended, differences=tuple(found)
     )  # fmt: skip
-
-
-def _slots(log: Log, number: int, end: int) -> Iterator[Slot]:
-    """Yield the slots of a partition before `end` that are there, in order."""
-    offset = 0
-    while offset < end and (slots := log.read(number, offset, min(PAGE_SLOTS, end - offset))):
-        yield from (slot for slot in slots if slot.offset < end)
-        offset = slots[-1].offset + 1
 
 
 def _is_erased(slot: Slot, erasures: Erasures) -> bool:
