@@ -132,8 +132,9 @@ class ScopeTexts(NamedTuple):
     @property
     def flags(self) -> Any:
         """The flags of all texts, as the tail leaves them."""
-        if not self.changed:
-            return self.texts.flags
+        return self.once.of("flags", None, self._flags) if self.changed else self.texts.flags
+
+    def _flags(self) -> Any:
         flags = self.texts.flags.copy()
         for id, fields in self.changed.items():
             for n, place in self.opened.called(id):
