@@ -30,6 +30,7 @@ from structure_making import make as make_structure
 from test_views import history
 
 from memtape.flows import projection
+from memtape.flows.workers.worker import Worker
 from memtape.schemas import events as ev
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
@@ -48,11 +49,12 @@ from memtape.state.text.traces import FEW_SOUGHT, Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.capture.project import scope_of_folder
-from memtape.tools.capture.writing import Line
+from memtape.tools.capture.writing import Line, Writer
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.keep.workers import WorkerKind
 from memtape.tools.verbs.tree import rows
 
 SCOPE = "project:a"
@@ -281,6 +283,25 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     client.status(as_of="0s")
     assert remains(home) == []
     assert verify(home, log).ok
+
+
+def test_an_erasure_between_two_runs_of_a_projector_leaves_no_page(home: Home) -> None:
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        id = client.capture(TEXT, "fact").id
+
+        class Erasing(Worker):
+            def catch_up(self) -> None:
+                if id not in client.erased_ids(SCOPE):
+                    erased = Writer(client.home, client.log).made("erased", ev.Erased(ids=(id,)), SCOPE)
+                    client.log.append([erased])
+
+        kinds = {"erasing": WorkerKind(lambda home, log, on_note: Erasing(log, on_note), once="after")}
+        with Owner(client.home, client.log, kinds=kinds) as owner:
+            owner.project()
+            assert TEXT in (client.home.scope_folder(SCOPE) / "MEMORY.md").read_text()
+            owner.work()
+            owner.project()
+        assert remains(client.home) == []
 
 
 def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:

@@ -73,6 +73,13 @@ class BuildViews:
         return [basis_of(self.log, number, self.erased[number]) for number in self.numbers]
 
     @cached_property
+    def unscrubbed(self) -> list[int]:
+        """The partitions whose views were made before an erasure, and may hold the erased texts."""
+        # Where tables are lost or damaged, the vault's pages may be older than they were.
+        held = (0 if mark is None else mark.erased for mark in self.watermarks)
+        return [number for number, erased in enumerate(held) if erased != self.bases[number].erased]
+
+    @cached_property
     def _views(self) -> list[PartitionViews]:
         return [PartitionViews(self.home, shard, vault=self.vault) for shard in self.shards]
 

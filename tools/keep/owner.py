@@ -235,7 +235,12 @@ class Owner:
         self._ends.set()
 
     def _run(self, once: bool, on_progress: OnProgress | None = None) -> int:
-        views, control = self._look(), control_of(self._home, once=once)
+        known, views = None, self._look()
+        while views.unscrubbed and known != views.bases:  # Else a flow would leave pages without a row.
+            known = views.bases
+            self._scrub_or_note()
+            views = self._look()
+        control = control_of(self._home, once=once)
         control.stopping, self._behind = self._ends, control.behind
         self._ends.clear()
         if self._stopped:  # A signal may have come before there was anything to stop.

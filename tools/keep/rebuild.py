@@ -101,9 +101,7 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
     Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
     """
     home, log = views.home, views.log
-    # Where tables are lost or damaged, the vault's pages may be older than they were.
-    held = (0 if watermark is None else watermark.erased for watermark in views.watermarks)
-    behind = [number for number, erased in enumerate(held) if erased != views.bases[number].erased]
+    behind = views.unscrubbed
     if behind:
         for build in home.builds():
             if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
