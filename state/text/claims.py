@@ -153,6 +153,8 @@ SLOTS = _slots()  # The slots of the table, in its order.
 def spans_of(text: str, cls: str) -> tuple[Span, ...]:
     """Return where values of a class are in a text; of several, only the values after a change."""
     found = tuple(it.span(it.lastindex or 0) for it in VALUES[cls].finditer(text))
+    if len(found) < 2:
+        return found
     return tuple(span for span in found if not _CUES.former.search(text, 0, span[0])) or found
 
 

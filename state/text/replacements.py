@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
@@ -278,6 +279,5 @@ class Sharing:
         """Return the same by the number of given terms."""
         holding = [self._numbers[term] for term in among if term in self._numbers]
         telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
-        shared = Counter(other for numbers in telling for other in numbers)
-        ordered = sorted((-count, -other) for other, count in shared.items())
-        return [-other for _, other in ordered[:most]]
+        shared = Counter(chain.from_iterable(telling))
+        return sorted(sorted(shared, reverse=True), key=shared.__getitem__, reverse=True)[:most]
