@@ -36,7 +36,6 @@ LAST_SNAPSHOT_EVENTS, LAST_SNAPSHOT_SHARE = 100, 100
 hundredth of all. A process that decides about a memory folds them, in 0.2 s and more: the first reading of
 texts compiles patterns. A snapshot of 22,000 takes 0.05 s.
 """
-SHORT_SLOTS = 2_000  # At the end of a run any slot is worth a snapshot, unless the log is shorter.
 
 TOLD_SLOTS = 50
 """Slots folded between two reports to a waiting caller: they take some hundredths of a second."""
@@ -122,7 +121,7 @@ class Projection:
         enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, offset // SNAPSHOT_SHARE))
         if not more:
             enough = min(enough, max(LAST_SNAPSHOT_EVENTS, offset // LAST_SNAPSHOT_SHARE))
-        if ends and offset > SHORT_SLOTS:
+        if ends:  # A process that decides about a memory goes on from there.
             enough = 1
         due = not self.state.stale and self.state.offset - self._snapshot_offset >= enough
         if due:
