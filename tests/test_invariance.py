@@ -44,6 +44,7 @@ from memtape.tools.keep import projector
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.rebuild import mend_vault
+from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).parent.parent
@@ -144,7 +145,7 @@ def project(path: Path, row: Row) -> Row:
         projector.project(views, projector.control_of(home, once=True))
         if doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):
-                mend_vault(home, log, home.current(), number, end)
+                mend_vault(home, log, state_at(log, home.current(), number, end))
     verdict = verify(home, log)
     shards = [Shard(home.current().shard(number), number) for number in range(log.partitions)]
     vault = Vault(home)

@@ -29,6 +29,7 @@ from memtape.tools.keep.rebuild import (
     rebuild,
     scrub,
 )
+from memtape.tools.keep.states import state_at
 from memtape.tools.keep.workers import WORKERS, WorkerKind
 
 LOCK_WAIT_S = 0.5
@@ -300,7 +301,7 @@ class Owner:
         self._scrub_or_note(on_phase)
         views = self._look()
         for number, offset in views.uncovered():
-            mend_vault(self._home, self._log, views.build, number, offset)
+            mend_vault(self._home, self._log, state_at(self._log, views.build, number, offset))
 
     def _catch_up(self, *once: str) -> None:
         for worker in self._of(*once).values():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 
 import msgspec
@@ -86,7 +86,7 @@ def rebuild(
             f"The new build differs from the log and was dropped ({first.what}: {first.view} {first.id}).",
             "The views that were served are untouched. Please report this: it should not be possible.",
         )
-    switch(home, log, build, range(log.partitions) if partitions is None else partitions, on_phase)
+    switch(home, log, build, range(log.partitions) if partitions is None else partitions, on_phase, replayed)
     took_ns = time.perf_counter_ns() - began
     steps_of(home)("rebuild", ALL_PARTITIONS, took_ns)
     return Rebuilt(build.number, verdict.events, verdict.state_hash, round(took_ns / 1e9, 3))
@@ -106,7 +106,8 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
         for build in home.builds():
             if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
                 build.discard()
-        switch(home, log, _made(home, log, on_phase, workers, behind)[0], behind, on_phase)
+        build, replayed = _made(home, log, on_phase, workers, behind)
+        switch(home, log, build, behind, on_phase, replayed)
     return behind, _blank_slots(views)
 
 
@@ -133,8 +134,18 @@ def _made(
     return build, control.replayed
 
 
-def switch(home: Home, log: Log, build: Build, anew: Collection[int], on_phase: OnPhase) -> None:
-    """Serve a build, write the pages of its new partitions (`anew`), and discard older builds."""
+def switch(
+    home: Home,
+    log: Log,
+    build: Build,
+    anew: Collection[int],
+    on_phase: OnPhase,
+    folded: Mapping[int, Partition],
+) -> None:
+    """Serve a build, write the pages of its new partitions (`anew`), and discard older builds.
+
+    `folded` are states of partitions at the end of the build, as far as they are at hand.
+    """
     total = sum(log.ends())
     on_phase("switching", 0, total)
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
@@ -143,10 +154,13 @@ def switch(home: Home, log: Log, build: Build, anew: Collection[int], on_phase: 
         views = BuildViews(home, log, build)
         for number in anew:
             if views.watermarks[number] is None:
-                mend_vault(home, log, build, number, 0)
+                mend_vault(home, log, Partition(number))
         home.serve(build)
         for number, offset in views.uncovered():
-            mend_vault(home, log, build, number, offset)
+            state = folded.get(number)
+            if state is None or state.offset != offset:
+                state = state_at(log, build, number, offset)
+            mend_vault(home, log, state)
     discard_old_builds(home)
     on_phase("switching", total, total)
 
@@ -159,17 +173,16 @@ def discard_old_builds(home: Home) -> None:
             build.discard()
 
 
-def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
-    """Write every page of a partition's scopes as of `offset`, and remove unexpected ones."""
+def mend_vault(home: Home, log: Log, state: Partition) -> None:
+    """Write every page that follows from the state of a partition, and remove unexpected ones."""
     vault = Vault(home)
-    state = state_at(log, build, partition, offset) if offset else Partition(partition)
-    gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
+    gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == state.number)
     for scope in dict.fromkeys([*state.scopes, *gone]):
         pages, marks = _scope_pages(state, scope)
         vault.write(pages, marks)
         vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
-    if offset:
-        vault.cover(partition, offset)
+    if state.offset:
+        vault.cover(state.number, state.offset)
 
 
 def adopt_pages(views: BuildViews) -> None:
