@@ -11,7 +11,6 @@ import os
 import pickle
 import struct
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -29,7 +28,6 @@ from memtape.sinks.tables import Shard
 from memtape.tools.keep.starting import failure_of, reporter, reports_of, started
 
 if TYPE_CHECKING:
-    from memtape.flows.projection import Projection
     from memtape.tools.keep.build_views import BuildViews
 
 MODULE = "memtape.tools.keep.views_writer"
@@ -61,22 +59,11 @@ class ViewsWriter:
     """The target of a flow (`flows.views.Target`) with views that another process writes."""
 
     def __init__(self, views: BuildViews, on_step: OnStep) -> None:
-        self._views, self._on_step = views, on_step
+        self._on_step, self._unwritten = on_step, 0
+        self.written, self.projection = views.written, views.projection
         home = os.path.abspath(views.home.path)
         self._process = started(MODULE, WriterOrders(home=home, build=views.build.number, vault=views.vault))
-        self._sent = self._written = 0
-        self._failure: tuple[str, str] | None = None
-        self._changed = threading.Condition()
-        self._listening = threading.Thread(target=self._listen, daemon=True)
-        self._listening.start()
-
-    def written(self, partition: int) -> int:
-        """Return the offset below which the views of a partition were written at the start."""
-        return self._views.written(partition)
-
-    def projection(self, partition: int, offset: int) -> Projection:
-        """Return the projection of a partition before an offset."""
-        return self._views.projection(partition, offset)
+        self._reports = reports_of(self._process, WriterReport)
 
     def views(self, partition: int) -> SentViews:
         """Return the views of a partition, which the process writes."""
@@ -88,36 +75,27 @@ class ViewsWriter:
         with suppress(BrokenPipeError):  # The end of its reports says why.
             self._process.stdin.write(_FRAME.pack(partition, len(data)) + data)
             self._process.stdin.flush()
-        with self._changed:
-            self._sent += 1
-            self._changed.wait_for(lambda: self._failure or self._sent - self._written <= MOST_AHEAD)
-            if self._failure is not None:
-                raise MemtapeError(*self._failure)
+        self._unwritten += 1
+        self._wait_for(MOST_AHEAD)
 
     def close(self) -> None:
         """Let the process end, once it has written all that was sent. Raises its error."""
         with suppress(BrokenPipeError), self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._listening.join()
-        if self._written < self._sent:
-            assert self._failure is not None
-            raise MemtapeError(*self._failure)
+            self._wait_for(0)
 
-    def _listen(self) -> None:
-        failure = None
-        for report in reports_of(self._process, WriterReport):
-            failure = report.failure
-            if failure is None:
-                if report.took_ns:
-                    self._on_step("write", report.partition, report.took_ns)
-                with self._changed:
-                    self._written += 1
-                    self._changed.notify_all()
+    def _wait_for(self, unwritten: int) -> None:
         told = f"Process {self._process.pid}, which writes the views, ended."
-        with self._changed:
-            self._failure = failure or (told, "Start it again: it goes on from the last epoch.")
-            self._changed.notify_all()
+        ended = WriterReport(failure=(told, "Start it again: it goes on from the last epoch."))
+        while self._unwritten > unwritten:
+            report = next(self._reports, ended)
+            if report.failure is not None:
+                self._unwritten = 0  # Nothing more comes.
+                raise MemtapeError(*report.failure)
+            if report.took_ns:
+                self._on_step("write", report.partition, report.took_ns)
+            self._unwritten -= 1
 
 
 class SentViews(NamedTuple):
