@@ -27,6 +27,10 @@ def __getattr__(name: str) -> object:
         from memtape.schemas import errors
 
         return getattr(errors, name)
+    if name == "Filters":
+        from memtape.tools.methods import filters_type
+
+        return filters_type()
     if name in __all__:
         from memtape.tools import client
 

@@ -29,7 +29,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import Line, Receipts, WriterOptions
-from memtape.tools.methods import filters_type, function_of, one_at_a_time
+from memtape.tools.methods import function_of, one_at_a_time
 from memtape.tools.table import METHODS
 from memtape.tools.world import World
 
@@ -208,13 +208,6 @@ def _awaited(method: str) -> Callable[..., Any]:
 
 for _method in METHODS:
     setattr(AsyncClient, _method, _awaited(_method))
-
-
-def __getattr__(name: str) -> object:
-    """Return the type of the filters of a search when it is first asked for: its verb is loaded then."""
-    if name == "Filters":
-        return filters_type()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _first_settings(home: Home) -> Settings:
