@@ -22,11 +22,8 @@ STEPS: tuple[Step, ...] = get_args(Step)
 OnStep = Callable[[Step, int, int], None]
 """Called with a finished step, its partition, and its duration in nanoseconds."""
 OnPhase = Callable[[str, int, int], None]
-"""Called with the phase of a long command (`projecting`, `copying`), the done amount, and the whole."""
-OnFold = Callable[[int, int], None]
-"""Called with how many slots of the log are folded, and how many there are."""
-ON_FOLD: ContextVar[OnFold] = ContextVar("on_fold", default=lambda done, total: None)
-"""The callback of a context, wherever the fold happens."""
+"""Called with the phase of long work (`projecting`, `copying`), the done amount, and the whole."""
+_ON_PHASE: ContextVar[OnPhase] = ContextVar("on_phase", default=lambda phase, done, total: None)
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
@@ -37,11 +34,16 @@ BUCKETS_S = {"recall": RECALL_BUCKETS_S, "step": STEP_BUCKETS_S, "hook": RECALL_
 BOUNDS_US = {name: tuple(round(bound * US_PER_S) for bound in its) for name, its in BUCKETS_S.items()}
 
 
+def tell_progress(phase: str, done: int, total: int) -> None:
+    """Tell whoever waits in this context how far long work is."""
+    _ON_PHASE.get()(phase, done, total)
+
+
 @contextmanager
-def told_of_folding(on_fold: OnFold) -> Iterator[None]:
-    """Tell how far folds are, while states of the log are asked for in this context."""
-    token = ON_FOLD.set(on_fold)
+def told_of_progress(on_phase: OnPhase) -> Iterator[None]:
+    """Call `on_phase` with the progress of all work in this context."""
+    token = _ON_PHASE.set(on_phase)
     try:
         yield
     finally:
-        ON_FOLD.reset(token)
+        _ON_PHASE.reset(token)

@@ -177,7 +177,7 @@ def _by_owner(*steps: str) -> Callable[[Path], None]:
     def act(home: Path) -> None:
         with Owner(Home(home), EmbeddedLog(Home(home).log_path), lambda it: print(it, flush=True)) as owner:
             for step in steps:
-                getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
+                getattr(owner, step)()
 
     return act
 

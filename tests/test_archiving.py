@@ -389,7 +389,7 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     assert found(client, "gateway") == [TEXT]
     client.project()
     before = client.verify().state_hash
-    rebuild(client.home, client.log, lambda *_: None)
+    rebuild(client.home, client.log)
     after = client.verify()
     assert after.ok and after.state_hash == before
 

@@ -17,6 +17,7 @@ import pytest
 from test_mcp import environment
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
@@ -181,8 +182,8 @@ def test_stats_count_what_the_log_has(home: Path) -> None:
         client.project()
         steps: list[tuple[int, int]] = []
         since = time.time_ns() // 1_000 - 2 * DAY_US
-        client.on_phase = lambda phase, done, total: steps.append((done, total))
-        found = client.stats(since)
+        with told_of_progress(lambda phase, done, total: steps.append((done, total))):
+            found = client.stats(since)
         assert steps[-1][0] == steps[-1][1] and steps == sorted(steps)
         assert client.stats(0, "project:elsewhere").days[-1].long_term == 0
     day = found.days[-1]

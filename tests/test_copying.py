@@ -20,6 +20,7 @@ from test_logs import everything
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
 from memtape.schemas.log import Log, Position
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US
@@ -118,7 +119,8 @@ def test_what_comes_meanwhile_is_copied_too(source: EmbeddedLog, tmp_path: Path)
             source.append([captured("meanwhile", scope=SCOPES[2])])
         said.append(phase)
 
-    made = copy_log(source, str(tmp_path / "a.db"), append_once)
+    with told_of_progress(append_once):
+        made = copy_log(source, str(tmp_path / "a.db"))
     assert (made.slots, made.behind) == (sum(source.ends()), 0)
     assert everything(EmbeddedLog(tmp_path / "a.db")) == everything(source)
     assert set(said) == {"copying", "comparing"}
@@ -236,6 +238,7 @@ def test_a_topic_of_kafka_in_its_next_generation_is_copied_as_it_is_now(
 KILLED = """
 import sys, time
 from pathlib import Path
+from memtape.schemas.metrics import told_of_progress
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.keep import copying
 
@@ -245,7 +248,8 @@ def wait_there(phase, done, total):
         print("there", flush=True)
         time.sleep(600)
 
-copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2], wait_there)
+with told_of_progress(wait_there):
+    copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2])
 """
 
 
@@ -286,8 +290,8 @@ def test_what_another_process_writes_into_the_copy_is_found(
             other.append_raw(number, [b"mine"])
         other.close()
 
-    with pytest.raises(LogExists, match="Another process writes"):
-        copy_log(source, str(path), interfere)
+    with pytest.raises(LogExists, match="Another process writes"), told_of_progress(interfere):
+        copy_log(source, str(path))
 
 
 def test_an_erasure_reaches_a_copy_where_it_is_given_there(home: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from memtape.flows.workers.worker import Worker
 from memtape.schemas import events as ev
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
@@ -279,7 +280,7 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
         owner.project()
     assert remains(home) == []
     with Owner(home, log) as owner:
-        owner.rebuild(lambda *_: None)
+        owner.rebuild()
     client.status(as_of="0s")
     assert remains(home) == []
     assert verify(home, log).ok
@@ -445,7 +446,7 @@ def settled(paged: Client) -> None:
     assert verify(paged.home, paged.log).ok
     project(paged)
     with Owner(paged.home, paged.log) as owner:
-        assert owner.rebuild(lambda *_: None)
+        assert owner.rebuild()
     assert remains(paged.home) == [] and verify(paged.home, paged.log).ok
 
 
@@ -731,9 +732,9 @@ def test_each_bar_moves_before_its_end_in_a_home_of_one_scope(tmp_path: Path) ->
         lines = [Line(text=f"The crane {n} lifts {n * 7} crates.", kind="turn") for n in range(200)]
         first = next(iter(client.capture_many(lines))).id
         client.project()
-        client.on_phase = lambda *phase: told.append(phase)
-        client.verify()
-        erase(client, first)
+        with told_of_progress(lambda *phase: told.append(phase)):
+            client.verify()
+            erase(client, first)
     for name in ("replaying", "reading the log", "searching before", "searching after"):
         steps = [done / total for phase, done, total in told if phase == name and total]
         assert steps == sorted(steps) and any(0 < step < 1 for step in steps), (name, steps)

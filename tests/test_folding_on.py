@@ -14,7 +14,7 @@ from builders import START, captured, erased
 from forking import python
 from test_damaged_views import _empty
 
-from memtape.schemas.metrics import told_of_folding
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.rows import MemoryRow, made_from
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
@@ -79,7 +79,7 @@ def test_a_state_from_a_snapshot_of_the_past_is_that_which_was_folded_at_once(
     left = sorted(path.name for path in build.snapshots(number).glob("past/*"))
     assert 1 <= len(left) <= states.PARTS
     told = list[tuple[int, int]]()
-    with told_of_folding(lambda done, total: told.append((done, total))):
+    with told_of_progress(lambda phase, done, total: told.append((done, total))):
         last = leaves(end - 1)
     assert told[-1][0] == told[-1][1] <= end // states.PARTS * 2 + 8
     for path in build.snapshots(number).rglob("*.snapshot"):
@@ -92,6 +92,8 @@ def test_an_erasure_leaves_no_snapshot_of_the_past(client: Client, monkeypatch: 
     monkeypatch.setattr(states, "LEAST_STEP", 8)
     id = client.capture("The keys of the lighthouse lie under the third stone.").id
     client.capture("And nothing else.")
+    for path in client.home.path.rglob("*.snapshot"):
+        path.unlink()  # So that the fold goes over places where a snapshot of the past is left.
     state_at(client.log, client.home.current(), number, client.log.ends()[number] - 1)
     assert any(client.home.path.rglob("past/*.snapshot"))
     client.erase(plan(client.home, client.log, SCOPE, [id], only=False))

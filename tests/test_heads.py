@@ -19,10 +19,6 @@ A = "project:a"
 Payloads = list[bytes]
 
 
-def nothing(done: int) -> None:
-    """Take a number of slots, and tell nobody."""
-
-
 def changed(payloads: Payloads) -> Payloads:
     text = payloads[3].replace(b"text ", b"test ")
     assert text != payloads[3]
@@ -44,15 +40,15 @@ def test_each_tampering_is_told_with_its_place(tmp_path: Path, what: str) -> Non
     tamper, told, offset = TAMPERINGS[what]
     with closing(EmbeddedLog(tmp_path / "log.db", 1)) as log:
         log.append([captured(f"text {n}", id=str(n), scope=A) for n in range(8)])
-        head = head_of(log, nothing)
+        head = head_of(log)
         payloads = [slot.payload for slot in log.read(0, 0, 100)]
     with closing(EmbeddedLog(tmp_path / "other.db", 1, copy_of=log.log_id)) as other:
         other.append_raw(0, payloads)
-        same = check_head(other, head, nothing)
+        same = check_head(other, head)
         assert (same.ok, same.events, same.appended, same.differences) == (True, 10, 0, ())
     with closing(EmbeddedLog(tmp_path / "third.db", 1, copy_of=log.log_id)) as third:
         third.append_raw(0, tamper(payloads))
-        verdict = check_head(third, head, nothing)
+        verdict = check_head(third, head)
     assert not verdict.ok and verdict.differences[0] == (f"0/{offset}", told)
 
 
@@ -60,10 +56,10 @@ def test_erasures_and_later_events_are_no_tampering(tmp_path: Path) -> None:
     with closing(EmbeddedLog(tmp_path / "log.db", 1)) as log:
         events = [captured(f"text {n}", id=str(n), scope=A) for n in range(5)]
         places = log.append(events)
-        head = head_of(log, nothing)
+        head = head_of(log)
         log.append([erased(["2"], "gone", scope=A), captured("later", scope=A)])
         log.blank({0: [places[2].offset]})
-        verdict = check_head(log, head, nothing)
+        verdict = check_head(log, head)
     assert (verdict.ok, verdict.erased, verdict.appended) == (True, 1, 2)
 
 

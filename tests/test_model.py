@@ -519,7 +519,7 @@ class Life:
 
     def rebuild(self) -> None:
         self.project()
-        rebuild_as_owner(self.home, self.log, lambda *_: None, lambda _: None)
+        rebuild_as_owner(self.home, self.log, lambda _: None)
 
     def lose_views(self) -> None:
         build = self.home.current()

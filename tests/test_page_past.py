@@ -17,7 +17,7 @@ import httpx
 import pytest
 from page_served import Page, living, own  # noqa: F401
 
-from memtape.schemas.metrics import ON_FOLD
+from memtape.schemas.metrics import tell_progress
 from memtape.tools.page.drawing import Drawing
 from memtape.tools.page.past import MOST_KEPT
 
@@ -32,7 +32,7 @@ def free(own: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event
     def waits(drawing: Drawing, *given: Any) -> Any:
         if threading.current_thread().name.startswith("memtape-past"):
             assert free.wait(60)
-            ON_FOLD.get()(0, 9)
+            tell_progress("folding the log", 0, 9)
         return view(drawing, *given)
 
     monkeypatch.setattr(Drawing, "view", waits)

@@ -99,7 +99,7 @@ def sound(home: Home, log: EmbeddedLog) -> Verification:
 
 
 def rebuild(home: Home, log: EmbeddedLog) -> rebuilding.Rebuilt:
-    return rebuild_as_owner(home, log, lambda *_: None, lambda _: None)
+    return rebuild_as_owner(home, log, lambda _: None)
 
 
 DAMAGE = {
@@ -267,7 +267,7 @@ def test_a_living_projector_gives_way_to_a_rebuild(home: Home, log: EmbeddedLog,
             assert daemon.poll() is None
             time.sleep(0.02)
         notes: list[str] = []
-        made = rebuild_as_owner(home, log, lambda *_: None, notes.append)
+        made = rebuild_as_owner(home, log, notes.append)
         assert (made.build, len(notes)) == (2, 1)
         assert f"pid {daemon.pid}" in notes[0]
         log.append([captured("one more", "more", scope="project:a")])

@@ -223,7 +223,7 @@ def test_a_process_that_writes_apart_makes_what_one_process_does(
     for part in (events[:70], events[70:]):
         log.append(part)
         share(home, log, 1)
-    rebuild_as_owner(home, log, lambda *_: None, lambda _: None)
+    rebuild_as_owner(home, log, lambda _: None)
     assert [process.returncode for process in started] == [0, 0, 0]
     assert_as_undisturbed(home, log, tmp_path / "other")
 
@@ -347,9 +347,9 @@ def test_whoever_fails_in_its_turn_is_told_and_the_projector_goes_on(home: Home)
         in_the_way.parent.mkdir(exist_ok=True)
         in_the_way.write_text("no build")
         with pytest.raises(Exception, match="2"):
-            rebuild_as_owner(home, log, lambda *_: None, notes.append)
+            rebuild_as_owner(home, log, notes.append)
         assert "gives way" in notes[0]
         in_the_way.unlink()
         log.append([captured("two", scope=A)])
-        assert rebuild_as_owner(home, log, lambda *_: None, notes.append).build == 2
+        assert rebuild_as_owner(home, log, notes.append).build == 2
     assert verify(home, log).ok

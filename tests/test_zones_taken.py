@@ -340,7 +340,7 @@ def do(what: str, home: Home, client: Client, page: Path, rng: random.Random) ->
             client.capture(f"It is so {rng.randrange(9)} times.")
         case "rebuild":
             with Owner(home, client.log) as owner:
-                owner.rebuild(lambda *_: None)
+                owner.rebuild()
         case "killed":
             read_and_die(Zones(home, client.log), rng.randint(1, 6))
         case "two readers":

@@ -23,6 +23,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
@@ -100,7 +101,10 @@ class Client(World):
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         check_kept(self.home, "A projection")
-        return self.reader.project(on_progress)
+        if on_progress is None:
+            return self.reader.project()
+        with told_of_progress(lambda phase, done, total: on_progress(done)):
+            return self.reader.project()
 
     def close(self) -> None:
         """Write pending views, and close its own log."""

@@ -16,7 +16,6 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Forgotten, ScopeChanged
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools import query
@@ -41,8 +40,6 @@ class World(Writer):
     """Whether ids of other scopes than its own and `global` are unknown to it."""
     wakes = True
     """Whether a question to a sleeping project makes the project active again."""
-    on_phase: OnPhase = staticmethod(lambda phase, done, total: None)
-    """Gets how far long work is."""
     on_note: Callable[[str], None] = staticmethod(lambda note: None)
     """Gets a sentence about long work."""
 
@@ -100,7 +97,7 @@ class World(Writer):
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
-        return erase(made, self, self.on_phase, self.on_note)
+        return erase(made, self, self.on_note)
 
     def catch_up(self) -> None:
         """Project pending events if quick and no other process does; else start a background projector."""

@@ -142,7 +142,7 @@ def rebuild(home: Path, count: int) -> Figures:
 
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
-        rebuild_as_owner(client.home, client.log, lambda *_: None, lambda _: None)
+        rebuild_as_owner(client.home, client.log, lambda _: None)
         return meter.told("rebuild")
 
 

@@ -106,8 +106,8 @@ def _called(verbs: Sequence[Verb], **values: Any) -> None:
             speaker = {"scope": GLOBAL}
         # A person at a terminal speaks for itself.
         origin: Origin = values.get("origin") or ("user" if is_asked() else origin_of(home))
-        with Client(home, origin=origin, **speaker) as client, phases() as update:
-            client.door, client.on_phase = "cli", update
+        with Client(home, origin=origin, **speaker) as client, phases():
+            client.door = "cli"
             client.on_note = lambda note: say(note, err=True)
             _print_answer(verb, client, asked)
 

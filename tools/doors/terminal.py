@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
-from memtape.schemas.metrics import told_of_folding
+from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.patterns import lazy
 from memtape.schemas.visible import many, visible, visible_json
 from memtape.sinks.home.counts import note
@@ -23,9 +23,8 @@ from memtape.tools.verb import encoded
 
 ListedT = TypeVar("ListedT")
 
-LEAST_FOLDING_S = 0.5
-"""A shorter fold of the log has no bar."""
-FOLDING = "folding the log"
+LEAST_PHASE_S = 0.5
+"""A shorter phase of work has no bar."""
 DISK_HINT = (
     "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
     "is in force. What was acknowledged stands on the log."
@@ -126,34 +125,25 @@ def decoded(data: bytes) -> str:
 
 
 @contextmanager
-def phases() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that says how far a phase of long work is; each has a bar of its own on stderr.
-
-    A long fold of the log has one too, unless a phase has begun.
-    """
+def phases() -> Iterator[None]:
+    """Show on stderr how far long work is, a bar for each phase that takes longer than `LEAST_PHASE_S`."""
     shown, current, bar, began = ExitStack(), "", None, 0.0
 
     def update(phase: str, done: int, total: int) -> None:
-        nonlocal current, bar
+        nonlocal current, bar, began
         if phase != current:
             shown.close()
-            current, bar = phase, shown.enter_context(progress(total, phase.capitalize()))
-        assert bar is not None
-        bar.update(min(done, total) - bar.pos)
+            current, bar, began = phase, None, time.monotonic()
+        if bar is None and total and time.monotonic() - began >= LEAST_PHASE_S:
+            bar = shown.enter_context(progress(total, phase.capitalize()))
+        if bar is not None:
+            bar.update(min(done, total) - bar.pos)
+        if done == total:  # What comes after it is printed below it.
+            shown.close()
+            current = ""
 
-    def folded(done: int, total: int) -> None:
-        nonlocal current, began
-        began = began or time.monotonic()
-        if total and (current == FOLDING or (not current and time.monotonic() - began >= LEAST_FOLDING_S)):
-            update(FOLDING, done, total)
-        if done == total:
-            began = 0.0
-            if current == FOLDING:  # What comes after it is printed below it.
-                shown.close()
-                current = ""
-
-    with shown, told_of_folding(folded):
-        yield update
+    with shown, told_of_progress(update):
+        yield
 
 
 def progress(length: int | None, label: str) -> Any:

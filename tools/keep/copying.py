@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, UnknownOutcome
 from memtape.schemas.log import PAGE_SLOTS, Log, slots_between
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.opening import URL_MARK
@@ -34,7 +34,7 @@ class Copied(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copied:
+def copy_log(source: Log, to: str) -> Copied:
     """Copy a log to a URL or a path, or resume a copy, and return it once every slot was read back the same.
 
     `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` for a
@@ -52,9 +52,9 @@ def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copie
         for _ in range(ROUNDS):
             if source.ends() == target.ends():
                 break
-            _copy_what_is_new(source, target, before, on_phase)
+            _copy_what_is_new(source, target, before)
         ends = target.ends()
-        _check_same(source, target, ends, on_phase)
+        _check_same(source, target, ends)
         if isinstance(target, EmbeddedLog):
             target.finish_copy()
         place = target.place
@@ -100,7 +100,7 @@ def _check_prefix(source: Log, target: Log) -> None:
             )
 
 
-def _copy_what_is_new(source: Log, target: Log, before: int, on_phase: OnPhase) -> None:
+def _copy_what_is_new(source: Log, target: Log, before: int) -> None:
     ends = source.ends()
     starts = target.ends()
     done, total = sum(starts) - before, sum(ends) - before
@@ -119,10 +119,10 @@ def _copy_what_is_new(source: Log, target: Log, before: int, on_phase: OnPhase) 
                 )
             start += len(payloads)
             done += len(payloads)
-            on_phase("copying", done, total)
+            tell_progress("copying", done, total)
 
 
-def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) -> None:
+def _check_same(source: Log, target: Log, ends: list[int]) -> None:
     done, total = 0, sum(ends)
     for number, end in enumerate(ends):
         for start in range(0, end, PAGE_SLOTS):
@@ -133,7 +133,7 @@ def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) ->
                     "If it was erased meanwhile the copy still holds it: delete the copy and make another.",
                 )
             done += stop - start
-            on_phase("comparing", done, total)
+            tell_progress("comparing", done, total)
 
 
 def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:

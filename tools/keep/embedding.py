@@ -28,7 +28,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Counters, made_from
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import many
@@ -344,7 +344,7 @@ class Refolded(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[Moved, ...]
 
 
-def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
+def refold(home: Home, log: Log, fold: Folding | None, *, dry_run: bool) -> Refolded:
     """Return the changes of a refold, folding on, off or unchanged; append the settings unless `dry_run`.
 
     The views follow at their next projection.
@@ -361,14 +361,14 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
     settings, ends = change(settings_on(log)), log.ends()
     pairs: list[Moved] = []
     for number, end in enumerate(ends):
-        on_phase("comparing", sum(ends[:number]), sum(ends))
+        tell_progress("comparing", sum(ends[:number]), sum(ends))
         state = state_at(log, home.current(), number, end)
         before = {name: folds_of(scope) for name, scope in state.scopes.items()}
         id = derived_id("refold", None, None, str(number))
         evolve(state, make_configured(log.log_id, log.partitions, settings, state.revision + 1, 0, id), end)
         for name, scope in sorted(state.scopes.items()):
             pairs += moved(name, before[name], folds_of(scope))
-    on_phase("comparing", sum(ends), sum(ends))
+    tell_progress("comparing", sum(ends), sum(ends))
     if not dry_run:
         configure(log, change)
     counts, folding = Counter(pair.change for pair in pairs), settings.fold_cosine_hundredths >= 0

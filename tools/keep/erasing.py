@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memtape.flows.projection import TOLD_SLOTS
-from memtape.flows.workers.worker import OnNote, OnProgress
+from memtape.flows.workers.worker import OnNote
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
@@ -29,7 +29,7 @@ from memtape.schemas.events import (
     Restored,
 )
 from memtape.schemas.log import Log, Slot, events_between, slots_between
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
@@ -218,26 +218,25 @@ class Erasure(NamedTuple):
         return self.after.clean
 
 
-def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+def erase(made: ErasurePlan, writer: Writer, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
 
     Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
     `StillHeld` where another process keeps erased data.
     """
     home, log = writer.home, writer.log
-    reading = partial(on_phase, "reading the log")
-    reading(0, sum(log.ends()))
+    tell_progress("reading the log", 0, sum(log.ends()))
     due = _events_of(made, writer)
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
-        scrub_as_owner(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_note)
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
-    needles, before = needles_of(log, gone, made, reading), None
+    needles, before = needles_of(log, gone, made), None
     name = made.items[0].id if made.items else ""
     if made.texts or made.labels:
-        before = search(home, log, needles, partial(on_phase, "searching before"), name)
+        before = search(home, log, needles, "searching before", name)
         if not made.is_resumed:
             _check_sight(before)
     if name:
@@ -251,7 +250,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
             by_partition.setdefault(number, []).append(offset)
         log.blank(by_partition)
     try:
-        scrub_as_owner(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_note)
     except StillHeld:
         raise
     except (OSError, MemtapeError) as error:
@@ -259,7 +258,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
             f"It is erased for every reader, but not from every file yet: {error}",
             "Mend that, and give the same command again.",
         ) from error
-    after = search(home, log, needles, partial(on_phase, "searching after"), name)
+    after = search(home, log, needles, "searching after", name)
     if name and (after.clean or after.only_own):
         drop_unfinished(home, name)
     return Erasure(made, before, after)
@@ -298,7 +297,7 @@ def _events_of(made: ErasurePlan, writer: Writer) -> list[Event]:
     return events
 
 
-def needles_of(log: Log, gone: Gone, made: ErasurePlan, on_progress: OnProgress) -> Needles:
+def needles_of(log: Log, gone: Gone, made: ErasurePlan) -> Needles:
     """Return a search's needles: ids, texts, their longer lines, words and vectors, unique to erased events.
 
     Labels are searched whole. Strings in a living event, and strings in an empty home's structure, prove
@@ -310,7 +309,7 @@ def needles_of(log: Log, gone: Gone, made: ErasurePlan, on_progress: OnProgress)
     traces = Traces((part for part in sought if is_searched(part)), words)
     unique, vectors = dict(words), dict.fromkeys(made.vectors, True)
     spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
-    for slot, event, is_gone in _readings(log, gone, on_progress):
+    for slot, event, is_gone in _readings(log, gone, "reading the log"):
         if event is None or not (isinstance(event.body, Embedded) or _may_hold(slot, traces)):
             continue
         if isinstance(event.body, Embedded) and event.body.vector is not None:
@@ -347,9 +346,7 @@ def needles_of(log: Log, gone: Gone, made: ErasurePlan, on_progress: OnProgress)
     return replace(needles, hidden=hidden)
 
 
-def search(
-    home: Home, log: Log, needles: Needles, on_progress: OnProgress, unfinished: str = ""
-) -> FileSearch:
+def search(home: Home, log: Log, needles: Needles, phase: str, unfinished: str = "") -> FileSearch:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers.
 
     The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds
@@ -362,7 +359,7 @@ def search(
         return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
 
     kept = f"{home.erasures.name}/{unfinished}.json" if unfinished else ""
-    places = search_home(home.path, needles, on_progress, is_own, vault.zone_in, kept)
+    places = search_home(home.path, needles, partial(tell_progress, phase), is_own, vault.zone_in, kept)
     return FileSearch(needles, [search_log(pieces, needles), *places])
 
 
@@ -426,7 +423,7 @@ def _add_carriers(made: ErasurePlan, log: Log, gone: Gone) -> None:
     kept: Counter[tuple[str, str, str]] = Counter()
     queries: list[tuple[ErasedItem, list[str]]] = []
     spoken: dict[str, None] = {}
-    for slot, event, is_gone in _readings(log, gone):
+    for slot, event, is_gone in _readings(log, gone, "looking for the texts"):
         if event is None:
             if traces.find(slot.payload.decode(errors="replace")).texts:
                 made.unreadable.append((slot.partition, slot.offset))
@@ -462,14 +459,12 @@ def _slots(log: Log) -> Iterator[Slot]:
         yield from slots_between(log, number, 0, end)
 
 
-def _readings(
-    log: Log, gone: Gone, on_progress: OnProgress = lambda done, total: None
-) -> Iterator[tuple[Slot, Event | None, bool]]:
+def _readings(log: Log, gone: Gone, phase: str) -> Iterator[tuple[Slot, Event | None, bool]]:
     """Yield each slot and its event, and whether the event is erased, or `gone`, or derived from such."""
     erasures, total = [erasures_of(log.erased(number)) for number in range(log.partitions)], sum(log.ends())
     for done, slot in enumerate(_slots(log)):
         if done % TOLD_SLOTS == 0:
-            on_progress(done, total)
+            tell_progress(phase, done, total)
         event, is_gone = event_of(slot.payload), False
         if event is not None:
             is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))

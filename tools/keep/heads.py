@@ -6,7 +6,6 @@ digests of each slot and no text. An erasure since takes the body of a slot and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
@@ -15,10 +14,10 @@ import msgspec
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.metrics import tell_progress
 from memtape.state.core.erasures import Erasures, erasures_of
 
 DIGEST_BYTES = 8
-OnProgress = Callable[[int], None]
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,11 +52,11 @@ class HeadVerdict(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[Tampering, ...]
 
 
-def head_of(log: Log, on_progress: OnProgress) -> Head:
+def head_of(log: Log) -> Head:
     """Return the head of a log. Raises `MemtapeError` for a log whose first events are gone."""
     log.check()
-    slots, done = list[bytes](), 0
-    for number, end in enumerate(log.ends()):
+    slots, done, ends = list[bytes](), 0, log.ends()
+    for number, end in enumerate(ends):
         digests = bytearray()
         for slot in slots_between(log, number, 0, end):
             if slot.offset * 2 * DIGEST_BYTES != len(digests):
@@ -65,12 +64,12 @@ def head_of(log: Log, on_progress: OnProgress) -> Head:
                 raise MemtapeError(told)
             digests += _digest(slot.payload) + _digest(blanked(slot.payload))
             done += 1
-            on_progress(done)
+            tell_progress("reading the log", done, sum(ends))
         slots.append(bytes(digests))
     return Head(log_id=log.log_id, slots=tuple(slots))
 
 
-def check_head(log: Log, head: Head, on_progress: OnProgress) -> HeadVerdict:
+def check_head(log: Log, head: Head) -> HeadVerdict:
     """Hold a log against a head. Raises `MemtapeError` for the head of another log."""
     if (log.log_id, log.partitions) != (head.log_id, len(head.slots)):
         raise MemtapeError("The head is of another log.", "Name the file that was saved from this one.")
@@ -87,7 +86,7 @@ def check_head(log: Log, head: Head, on_progress: OnProgress) -> HeadVerdict:
                 found.append(Tampering(f"{number}/{slot.offset}", "moved" if now in known else "changed"))
             erased += is_erased and now != whole
             done += 1
-            on_progress(done)
+            tell_progress("reading the log", done, sum(ends))
         found += [Tampering(f"{number}/{offset}", "lost") for offset in left]
     appended = sum(max(0, end - len(kept) // size) for end, kept in zip(ends, head.slots, strict=True))
     return HeadVerdict(

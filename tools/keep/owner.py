@@ -13,7 +13,7 @@ from functools import partial
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.sinks.home.folders import Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
@@ -100,15 +100,17 @@ class Owner:
             self._home.current().note_damage(number)
         return bool(damaged_views(self._home, self._log))
 
-    def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
-        """Project to the end of the log and return the number of events read.
-
-        `on_phase` gets the progress of earlier repairs, as after an upgrade.
-        """
+    def project(self) -> int:
+        """Project to the end of the log and return the number of events read."""
         self._log.check_briefly()
-        self._mend(on_phase)
-        if self._look().waiting() <= FEW_EVENTS:
+        self._mend()
+        waiting = self._look().waiting()
+        if waiting <= FEW_EVENTS:
             self._catch_up("before")
+
+        def on_progress(done: int) -> None:
+            tell_progress("projecting", done, waiting)
+
         events = self._run_or_mend(True, on_progress)
         while self._ends.is_set() and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
@@ -121,7 +123,7 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_phase: OnPhase = lambda *_: None) -> dict[str, int]:
+    def work(self) -> dict[str, int]:
         """Run one pass of each worker of a single run, and project what comes meanwhile; return their counts.
 
         A worker's unfinished work is noted, and still waits.
@@ -141,7 +143,7 @@ class Owner:
         thread.join(ASK_POLL_S)
 
         def look(_: int) -> None:
-            on_phase(*told)
+            tell_progress(*told)
             if not thread.is_alive():
                 self._ends.set()
 
@@ -213,18 +215,18 @@ class Owner:
         for worker in self._beside.values():
             worker.stopping.set()
 
-    def rebuild(self, on_phase: OnPhase) -> Rebuilt:
+    def rebuild(self) -> Rebuilt:
         """Rebuild all views."""
         self._log.check()
         self._catch_up("first")
-        return rebuild(self._home, self._log, on_phase, self._workers)
+        return rebuild(self._home, self._log, self._workers)
 
-    def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
+    def scrub(self) -> tuple[list[int], int]:
         """Take the bytes of everything that is erased out of views, caches and log; return what `scrub` does.
 
         Raises `StillHeld`.
         """
-        scrubbed = scrub(self._look(), on_phase, self._workers)
+        scrubbed = scrub(self._look(), self._workers)
         if any(scrubbed):
             operation("erased")
         return scrubbed
@@ -275,7 +277,7 @@ class Owner:
             self._mend()
             return self._run(once, on_progress)
 
-    def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
+    def _mend(self) -> None:
         """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
         self._catch_up("first")  # The edits of people in pages, before pages are written again.
         views = self._look()
@@ -295,10 +297,10 @@ class Owner:
             self._log.check()  # What has harmed the one may have harmed the other.
         if reason or astray or damaged:
             only = None if reason else sorted({*astray, *damaged})
-            rebuild(self._home, self._log, on_phase, self._workers, only)
+            rebuild(self._home, self._log, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
-        self._scrub_or_note(on_phase)
+        self._scrub_or_note()
         views = self._look()
         for number, offset in views.uncovered():
             mend_vault(self._home, self._log, state_at(self._log, views.build, number, offset))
@@ -312,9 +314,9 @@ class Owner:
         """Return the workers that catch up at some times of a single run, by name."""
         return {name: self._beside[name] for name, kind in self._kinds.items() if kind.once in once}
 
-    def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
+    def _scrub_or_note(self) -> None:
         try:
-            self.scrub(on_phase)
+            self.scrub()
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
 
@@ -331,14 +333,14 @@ def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
             yield owner
 
 
-def rebuild_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+def rebuild_as_owner(home: Home, log: Log, on_note: OnNote) -> Rebuilt:
     """Rebuild as the owner of the home."""
     with owned(home, log, on_note) as owner:
-        return owner.rebuild(on_phase)
+        return owner.rebuild()
 
 
-def scrub_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
+def scrub_as_owner(home: Home, log: Log, on_note: OnNote) -> None:
     """Scrub as the owner of the home. Raises the errors of `scrub`."""
     with owned(home, log, on_note) as owner:
-        owner._mend(on_phase)  # An erasure that was cut short may have left more than its own.
-        owner.scrub(on_phase)
+        owner._mend()  # An erasure that was cut short may have left more than its own.
+        owner.scrub()

@@ -9,11 +9,11 @@ from collections.abc import Container, Sequence
 
 import msgspec
 
-from memtape.flows.workers.worker import OnProgress
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_time
 from memtape.state.core.scope import Scope
@@ -52,7 +52,7 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
     hidden: int = 0
 
 
-def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool, on_progress: OnProgress) -> Pruned:
+def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool) -> Pruned:
     """Return the captures to be forgotten in the writer's scope, or in `every` one.
 
     Memories derived from these alone go too; `global` is an operator's. Raises `MemtapeError`.
@@ -67,7 +67,7 @@ def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool, on_pr
     numbers = range(log.partitions) if own is None else [partition_of(own, log.partitions)]
     items, kept, hidden = list[PrunedItem](), 0, 0
     for done, number in enumerate(numbers):
-        on_progress(done, len(numbers))
+        tell_progress("looking", done, len(numbers))
         state = state_at(log, writer.home.current(), number, log.ends()[number])
         for name, scope in sorted(state.scopes.items()):
             if own in (None, name) and (name != GLOBAL or writer.actor.origin == "operator"):
@@ -79,7 +79,7 @@ def plan(writer: Writer, tags: Sequence[str], before: int, *, every: bool, on_pr
                     text = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
                     items.append(PrunedItem(id=capture.id, scope=name, kind=capture.kind, at=at, text=text))
                 kept, hidden = kept + len(shown) - len(going), hidden + len(old) - len(shown)
-    on_progress(len(numbers), len(numbers))
+    tell_progress("looking", len(numbers), len(numbers))
     return Pruned(tags=named, before=before, dry_run=True, items=tuple(items), kept=kept, hidden=hidden)
 
 

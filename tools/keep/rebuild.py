@@ -12,7 +12,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Collection, Mapping
-from functools import partial
 
 import msgspec
 
@@ -20,7 +19,7 @@ from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log, events_between, strayed, trail_of
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
@@ -64,21 +63,14 @@ class _Blanked(msgspec.Struct):
     trail: str
 
 
-def rebuild(
-    home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
-) -> Rebuilt:
+def rebuild(home: Home, log: Log, workers: int = 1, partitions: Collection[int] | None = None) -> Rebuilt:
     """Make a new build, verify and serve it; an unfinished earlier build is resumed.
 
     With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
     began = time.perf_counter_ns()
-    total = sum(log.ends())
-    build, replayed = _made(home, log, on_phase, workers, partitions)
-
-    def told(done: int) -> None:
-        on_phase("verifying", done, total)
-
-    verdict = verify(home, log, build=build, only=partitions, replayed=replayed, on_progress=told)
+    build, replayed = _made(home, log, workers, partitions)
+    verdict = verify(home, log, build=build, only=partitions, replayed=replayed)
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -86,13 +78,13 @@ def rebuild(
             f"The new build differs from the log and was dropped ({first.what}: {first.view} {first.id}).",
             "The views that were served are untouched. Please report this: it should not be possible.",
         )
-    switch(home, log, build, range(log.partitions) if partitions is None else partitions, on_phase, replayed)
+    switch(home, log, build, range(log.partitions) if partitions is None else partitions, replayed)
     took_ns = time.perf_counter_ns() - began
     steps_of(home)("rebuild", ALL_PARTITIONS, took_ns)
     return Rebuilt(build.number, verdict.events, verdict.state_hash, round(took_ns / 1e9, 3))
 
 
-def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[int], int]:
+def scrub(views: BuildViews, workers: int = 1) -> tuple[list[int], int]:
     """Take the bytes of everything that is erased out of the views that are served, caches and log.
 
     Returns the partitions with rebuilt views, and the number of blanked slots. The search of every file is
@@ -106,13 +98,13 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
         for build in home.builds():
             if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
                 build.discard()
-        build, replayed = _made(home, log, on_phase, workers, behind)
-        switch(home, log, build, behind, on_phase, replayed)
+        build, replayed = _made(home, log, workers, behind)
+        switch(home, log, build, behind, replayed)
     return behind, _blank_slots(views)
 
 
 def _made(
-    home: Home, log: Log, on_phase: OnPhase, workers: int, partitions: Collection[int] | None
+    home: Home, log: Log, workers: int, partitions: Collection[int] | None
 ) -> tuple[Build, dict[int, Partition]]:
     """Return a new build of some partitions, by default all, with the rest taken over from the served one.
 
@@ -128,9 +120,8 @@ def _made(
         if partitions is not None and number not in partitions:
             build.adopt(served, number)
     views = BuildViews(home, log, build, vault=False)
-    told = partial(on_phase, "projecting")
     control = control_of(home, once=True)
-    project(views, control, lambda done: told(done, total), workers=workers)
+    project(views, control, lambda done: tell_progress("projecting", done, total), workers=workers)
     return build, control.replayed
 
 
@@ -139,7 +130,6 @@ def switch(
     log: Log,
     build: Build,
     anew: Collection[int],
-    on_phase: OnPhase,
     folded: Mapping[int, Partition],
 ) -> None:
     """Serve a build, write the pages of its new partitions (`anew`), and discard older builds.
@@ -147,7 +137,7 @@ def switch(
     `folded` are states of partitions at the end of the build, as far as they are at hand.
     """
     total = sum(log.ends())
-    on_phase("switching", 0, total)
+    tell_progress("switching", 0, total)
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
         for number in anew:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
@@ -162,7 +152,7 @@ def switch(
                 state = state_at(log, build, number, offset)
             mend_vault(home, log, state)
     discard_old_builds(home)
-    on_phase("switching", total, total)
+    tell_progress("switching", total, total)
 
 
 def discard_old_builds(home: Home) -> None:

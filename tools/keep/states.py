@@ -1,6 +1,6 @@
 """The state of a partition at any offset, from a build's nearest snapshot and the log; the rows of a state.
 
-The waiting caller gets the progress (`schemas.metrics.ON_FOLD`). Questions about the past leave snapshots on
+The waiting caller gets the progress (`tell_progress`). Questions about the past leave snapshots on
 the way.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.log import Log, trail_of
-from memtape.schemas.metrics import ON_FOLD
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
@@ -84,10 +84,10 @@ class KeptStates:
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:
     """Fold a state on to an offset, and leave snapshots on the way where that is not the end of the log."""
-    start, told, end, before = state.offset, ON_FOLD.get(), log.ends()[state.number], 0
+    start, end, before = state.offset, log.ends()[state.number], 0
 
     def on_fold(done: int, _: int) -> None:
-        told(before + done, offset - start)
+        tell_progress("folding the log", before + done, offset - start)
 
     step = LEAST_STEP
     while end // step > PARTS:

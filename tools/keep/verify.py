@@ -6,12 +6,13 @@ Views whose leaves differ are compared row by row, page by page.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple, cast
 
 from memtape.flows.projection import LoggedBodies, OnFold, fold_until
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Row, TableName, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
@@ -43,8 +44,6 @@ LEAST_EVENTS = 5_000
 """Views of fewer events are read before another process is of use: it needs half a second to start."""
 NO_ROWS = digest([])  # The leaf of a table without rows.
 
-OnProgress = Callable[[int], None]
-
 
 class Verification(NamedTuple):
     """The result of a verification: `state_hash` of the log; `ok` if the views agree at `positions`.
@@ -68,7 +67,6 @@ def verify(
     build: Build | None = None,
     only: Collection[int] | None = None,
     replayed: Mapping[int, Partition] | None = None,
-    on_progress: OnProgress = lambda done: None,
 ) -> Verification:
     """Replay the log up to the views' watermarks and compare, or for `only` some partitions.
 
@@ -85,9 +83,10 @@ def verify(
         orders = FindingOrders(home=place, build=served.number, partitions=numbers, has_pages=build is None)
         finds = find_leaves(orders, apart=sum(log.ends()) >= LEAST_EVENTS and cores() > 1)
         marks = [next(finds, LeavesFound()).watermark for _ in numbers]
+    total = sum(mark.offset for mark in marks if mark is not None)
     with closing(finds):
         for number, mark in zip(numbers, marks, strict=True):
-            replay.compare(number, mark, finds, on_progress)
+            replay.compare(number, mark, finds, total)
     if build is None and only is None:
         replay.find_strays()
     positions, differences = replay.positions, replay.differences
@@ -108,15 +107,16 @@ class _Replay:
         self.positions: dict[int, int] = {}
         self.differences: list[Difference] = []
 
-    def compare(
-        self, number: int, mark: Watermark | None, finds: Iterator[LeavesFound], on_progress: OnProgress
-    ) -> None:
-        """Replay a partition up to the watermark of its views, and compare their leaves."""
+    def compare(self, number: int, mark: Watermark | None, finds: Iterator[LeavesFound], total: int) -> None:
+        """Replay a partition up to the watermark of its views, and compare their leaves.
+
+        `total` is the number of events of all partitions.
+        """
         before = sum(self.positions.values())
         is_foreign = mark is not None and bool(foreign(self._log, mark))
         offset = 0 if mark is None or is_foreign else mark.offset
         state = self._replayed.get(number, Partition(number))
-        state = self._fold(state, offset, lambda done, _: on_progress(before + done))
+        state = self._fold(state, offset, lambda done, _: tell_progress("replaying", before + done, total))
         content, found = _expected(state), next(finds, LeavesFound())
         leaves = content.leaves(number)
         if not is_foreign and self._agree(leaves, found.leaves):
@@ -126,7 +126,7 @@ class _Replay:
         self._scopes |= dict.fromkeys(state.scopes)
         self.leaves |= leaves | state_leaves([state])
         self.positions[number] = state.offset
-        on_progress(before + state.offset)
+        tell_progress("replaying", before + state.offset, total)
 
     def find_strays(self) -> None:
         """Note pages of scopes of which the log has nothing; foreign files are no error."""

@@ -26,7 +26,7 @@ from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used,
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import ORDINARY, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.log import Log, Slot, events_between
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
@@ -138,9 +138,7 @@ class Pair(NamedTuple):
     took_ms: float
 
 
-def compare(
-    retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
-) -> dict[str, Any]:
+def compare(retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int) -> dict[str, Any]:
     """Ask every retriever the latest `most` recorded searches of a scope; without names, all usable ones.
 
     Recall is that of the used results, over the searches with known uses, else of the returned results. A
@@ -169,7 +167,7 @@ def compare(
             found = tuple(ask(about))
             took_ms = (time.perf_counter() - start) * 1_000
             pairs[name].append(Pair(body.results, found, used if by_use else body.results, took_ms))
-        on_phase("asking again", number, len(recalls))
+        tell_progress("asking again", number, len(recalls))
     told = {name: _measures(its, CUTS) for name, its in pairs.items()}
     at_cut = {name: its["recall"][MARGINAL_CUT] for name, its in told.items()}
     return {

@@ -20,7 +20,7 @@ from memtape.flows.workers.turns import statement_id
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.events import Event
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -42,8 +42,8 @@ BATCH_LINES, BATCH_TEXTS = 1_000, 64
 class EmbedderVectors:
     """Vectors made on demand, a `Dense`; `spent_s` is the time spent on questions."""
 
-    def __init__(self, embedder: Embedder, on_phase: OnPhase) -> None:
-        self.embedder, self.note, self._on_phase = embedder, "", on_phase
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder, self.note = embedder, ""
         self.spent_s: float = 0
         self._texts: dict[str, NDArray[np.int16]] = {}
         self._queries: dict[str, NDArray[np.int16] | None] = {}
@@ -68,11 +68,11 @@ class EmbedderVectors:
             for text, vector in zip(batch, self.embedder.embed_each(batch), strict=True):
                 none = np.zeros(self.embedder.dimensions, np.int16)
                 self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
-            self._on_phase("embedding", start + len(batch), len(missing))
+            tell_progress("embedding", start + len(batch), len(missing))
         return text_vectors(np.stack([self._texts[text] for text in texts])) if texts else None
 
 
-def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
+def evaluate(path: Path, names: Sequence[str], embedder: Embedder) -> dict[str, Any]:
     """Ask every question that has evidence of every retriever, and return the measures of each.
 
     On the floor Memtape finds by words alone, since hashed words add nothing to words; the retriever `dense`
@@ -80,10 +80,10 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
     `MemtapeError`.
     """
     conversations = read_corpus(path)
-    vectors = EmbedderVectors(embedder, on_phase)
+    vectors = EmbedderVectors(embedder)
     asked: dict[str, list[EvaluatedQuestion]] = {name: [] for name in names}
     questions, done = sum(len(conversation.questions) for conversation in conversations), 0
-    with filled(conversations, on_phase) as (home, log):
+    with filled(conversations) as (home, log):
         views = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
         has_floor = embedder.name == FLOOR and bool({"dense", "rrf"} & set(names))
         by = Retriever(home, log, dense=vectors) if has_floor else views
@@ -93,7 +93,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             for name, ask in asks_of(views, conversation.scope, names, by=by).items():
                 asked[name] += _ask_all(conversation, made, ask, vectors)
             done += len(conversation.questions)
-            on_phase("asking", done, questions)
+            tell_progress("asking", done, questions)
     lines = list(_lines(conversations, asked))
     return {
         "questions": len(lines),
@@ -122,7 +122,7 @@ def _lines(
 
 
 @contextmanager
-def filled(conversations: Sequence[Conversation], on_phase: OnPhase) -> Iterator[tuple[Home, EmbeddedLog]]:
+def filled(conversations: Sequence[Conversation]) -> Iterator[tuple[Home, EmbeddedLog]]:
     """Yield a home that is thrown away, and its log, with everything that was said captured and projected."""
     lines = [line for conversation in conversations for line in conversation.lines]
     with tempfile.TemporaryDirectory() as folder:
@@ -131,9 +131,8 @@ def filled(conversations: Sequence[Conversation], on_phase: OnPhase) -> Iterator
             client = Client(home, scope=conversations[0].scope, log=log)
             for start in range(0, len(lines), BATCH_LINES):
                 client.capture_many(lines[start : start + BATCH_LINES])
-                on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
-            total = client.reader.unread()
-            client.project(lambda done: on_phase("projecting", done, total))
+                tell_progress("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
+            client.project()
             client.project()  # Of so many turns the views come first, and statements the next time.
             yield home, log
 

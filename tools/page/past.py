@@ -11,7 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from memtape.schemas.metrics import told_of_folding
+from memtape.schemas.metrics import told_of_progress
 from memtape.tools.page.asked import PageMemory
 from memtape.tools.page.drawing import VIEWS, Drawing
 
@@ -37,7 +37,7 @@ class PastView:
         self.done = self.total = 0
         self.asked_s = time.monotonic()
 
-    def tell(self, done: int, total: int) -> None:
+    def tell(self, phase: str, done: int, total: int) -> None:
         """Take in how far the fold is. Raises `GivenUp` where nobody requests the view any more."""
         self.done, self.total = done, total
         if time.monotonic() - self.asked_s > GONE_S:
@@ -89,8 +89,8 @@ class Past:
         """Return a drawn view, None for one that is no longer requested."""
         path, pairs = address
         try:
-            making.tell(0, 0)
-            with told_of_folding(making.tell):
+            making.tell("", 0, 0)
+            with told_of_progress(making.tell):
                 return self._drawing.view(next(view for view in VIEWS if view.path == path), pairs)
         except GivenUp:
             return None

@@ -21,7 +21,7 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import PEOPLE, Actor, Captured, Event, Kind, Origin, Pinned, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
-from memtape.schemas.metrics import OnPhase
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import (
     ArchiveRow,
     LifeMark,
@@ -467,14 +467,7 @@ class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
     lag: int
 
 
-def archived_of(
-    retriever: Retriever,
-    scope: str,
-    limit: int,
-    *,
-    purged: bool = False,
-    on_phase: OnPhase = lambda phase, done, total: None,
-) -> ArchiveList:
+def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = False) -> ArchiveList:
     """Return the archived texts of a scope and of `global`; with `purged` also those that left the views."""
     log = retriever.log
     check_limit(limit, MOST_ARCHIVED)
@@ -498,7 +491,7 @@ def archived_of(
         if said is not None:
             told |= {"text": said.text, "actor": said.actor.name, "origin": said.actor.origin}
         texts.append(made_from(ArchivedText, row, **told))
-        on_phase("reading", len(texts), len(latest))
+        tell_progress("reading", len(texts), len(latest))
     tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
     counts = dict(sorted(Counter(row.why for row in listed).items()))
     return ArchiveList(

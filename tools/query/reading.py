@@ -77,15 +77,15 @@ class Reader:
         """Return the result of an action on the current views; nothing is projected first."""
         return self.retriever.reading(action)
 
-    def project(self, on_progress: Callable[[int], None] | None = None) -> int:
+    def project(self) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         from memtape.tools.keep.owner import Owner
 
         with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
-            events, self._written_s = owner.project(on_progress), time.monotonic()
+            events, self._written_s = owner.project(), time.monotonic()
             return events
 
-    def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None]) -> None:
+    def reach(self, revision: int, scopes: Iterable[str]) -> None:
         """Project, or wait for another projector, up to a revision of the settings.
 
         Only these scopes are waited for: a projector need not write a watermark where no row has changed.
@@ -93,7 +93,7 @@ class Reader:
         partitions = dict.fromkeys(partition_of(scope, self._log.partitions) for scope in scopes)
         while True:
             try:
-                self.project(on_progress)
+                self.project()
                 return
             except Locked:  # It has waited for the lock half a second.
                 marks = [self.retriever.watermark(number) for number in partitions]

@@ -7,7 +7,7 @@ same at any size. Daily counts come from the times of appending, and from the me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recalled
 from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
@@ -310,15 +311,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     days: tuple[DayStats, ...]
 
 
-def stats_of(
-    log: Log,
-    views: Retriever,
-    scope: str | None,
-    since_us: int,
-    now_us: int,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Stats:
-    """Return daily counts from a time on, in one scope or all; `on_progress` gets slots, done and all."""
+def stats_of(log: Log, views: Retriever, scope: str | None, since_us: int, now_us: int) -> Stats:
+    """Return daily counts from a time on, in one scope or all."""
     first, last = since_us // DAY_US, now_us // DAY_US
     days = {number: DayStats(day=format_day(number * DAY_US)) for number in range(first, last + 1)}
     ends = log.ends()
@@ -330,9 +324,9 @@ def stats_of(
             if event.body is not None:
                 _count(event, days[min(max(event.sent // DAY_US, first), last)], captured)
             if count % PROGRESS_EVENTS == 0:
-                on_progress(done + slot.offset - start, total)
+                tell_progress("reading", done + slot.offset - start, total)
         done += end - start
-        on_progress(done, total)
+        tell_progress("reading", done, total)
         indexes = views.shard(number).indexes().items() if views.watermark(number) else ()
         opened = (it for name, it in indexes if scope in (None, name))
         rows = (row for it in opened for row in it.rows(MemoryRow))

@@ -205,7 +205,7 @@ def archived(
     """
 
     def read(views: Retriever) -> ArchiveList:
-        return query.looking.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
+        return query.looking.archived_of(views, world.scope, limit, purged=purged)
 
     found = world.reader.read(read, world.scope)
     if not world.is_confined:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -176,8 +175,7 @@ def prune(
 
     Raises `MemtapeError` without a tag.
     """
-    looking, until = partial(world.on_phase, "looking"), parse_time(before, now_us())
-    made = plan(world, tags, until, every=every, on_progress=looking)
+    made = plan(world, tags, parse_time(before, now_us()), every=every)
     return made if dry_run else forget(world, made)
 
 

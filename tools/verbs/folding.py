@@ -14,6 +14,7 @@ from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.ids import short_id
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools import query
@@ -139,11 +140,9 @@ def refold(
     check_kept(world.home, "A folding")
     from memtape.tools.keep.embedding import refold
 
-    found = refold(world.home, world.log, fold, world.on_phase, dry_run=dry_run)
+    found = refold(world.home, world.log, fold, dry_run=dry_run)
     if not dry_run:
-        events = world.reader.unread()
-        scopes = (pair.scope for pair in found.pairs)
-        world.reader.reach(found.revision, scopes, lambda done: world.on_phase("projecting", done, events))
+        world.reader.reach(found.revision, (pair.scope for pair in found.pairs))
     return found
 
 
@@ -230,7 +229,7 @@ def consolidate(
     check_kept(world.home, "A consolidation")
     from memtape.tools.keep.consolidating import consolidate_scope
 
-    looking, place = partial(world.on_phase, "looking"), (world.home, world.log, world.scope)
+    looking, place = partial(tell_progress, "looking"), (world.home, world.log, world.scope)
     return consolidate_scope(*place, dry_run=dry_run, at_once=at_once, on_cluster=looking)
 
 

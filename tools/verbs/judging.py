@@ -13,6 +13,7 @@ from msgspec import Meta
 from memtape.schemas.errors import BadAnswer, InvalidUse, MemtapeError, ModelTimeout
 from memtape.schemas.events import Actor, Origin
 from memtape.schemas.ids import short_id
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
@@ -123,7 +124,7 @@ def ask_judge(
     try:
         for done in _asked(world, judge, left, most, yes):
             decided += done
-            world.on_phase("judging", sum(decided.values()), len(left))
+            tell_progress("judging", sum(decided.values()), len(left))
     except MemtapeError as error:
         if not decided and not isinstance(error, (BadAnswer, ModelTimeout)):
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -22,7 +22,7 @@ from memtape.sinks.home.settings import change_setting, local_settings
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.capture.profiles import check_kept, opened_home
-from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, say, some
+from memtape.tools.doors.terminal import is_json, logged, printed_json, say, some
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
@@ -148,11 +148,9 @@ def _run(
             say(f"Projecting {world.home.path}; stop with Ctrl-C.", err=True)
         done = dict[str, int]()
         if once:
-            unread = world.reader.unread()
-            with phases() as update:
-                events = owner.project(lambda done: update("projecting", done, unread), update)
-                if not ended:
-                    done = owner.work(update)
+            events = owner.project()
+            if not ended:
+                done = owner.work()
         else:
             events = owner.serve()
         seconds = time.monotonic() - started
@@ -193,12 +191,7 @@ def verify(
     from memtape.tools.keep import verify as views
 
     check_kept(world.home, "A verification")
-    events = world.reader.projected()
-
-    def told(done: int) -> None:
-        world.on_phase("replaying", done, events)
-
-    verdict = views.verify(world.home, world.log, on_progress=told)
+    verdict = views.verify(world.home, world.log)
     if verdict.ok or not repair:
         return verdict
     made = rebuild(world)
@@ -239,7 +232,7 @@ def save_head(
     from memtape.tools.keep.heads import head_of
 
     check_kept(world.home, "A head")
-    head = head_of(world.log, _told_of_log(world))
+    head = head_of(world.log)
     write_new(Path(file), [msgspec.json.encode(head)])
     return SavedHead(file, head.events)
 
@@ -260,12 +253,7 @@ def verify_head(
         raise MemtapeError(
             f"{file} is no head: {error}.", "`memtape verify --save-head` makes one."
         ) from None
-    return check_head(world.log, head, _told_of_log(world))
-
-
-def _told_of_log(world: World) -> Callable[[int], None]:
-    total = sum(world.log.ends())
-    return lambda done: world.on_phase("reading the log", done, total)
+    return check_head(world.log, head)
 
 
 def _saved_head_lines(world: World, asked: Any, done: SavedHead) -> Iterator[str]:
@@ -296,7 +284,7 @@ def rebuild(world: World) -> Rebuilt:
     """
     from memtape.tools.keep.owner import rebuild_as_owner
 
-    return rebuild_as_owner(world.home, world.log, world.on_phase, world.on_note)
+    return rebuild_as_owner(world.home, world.log, world.on_note)
 
 
 def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:
@@ -326,7 +314,7 @@ def copy(
     """
     from memtape.tools.keep.copying import copy_log
 
-    return copy_log(world.log, to, world.on_phase)
+    return copy_log(world.log, to)
 
 
 def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:

@@ -62,8 +62,8 @@ def evaluate(
     if opened is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
     names = [*(retrievers or get_args(RetrieverName)), *(LESS[lane] for lane in without)]
-    with phases() as update:
-        measured = evaluate(Path(file), list(dict.fromkeys(names)), opened, update)
+    with phases():
+        measured = evaluate(Path(file), list(dict.fromkeys(names)), opened)
     for note in measured["notes"]:
         say(note, err=True)
     return measured
@@ -89,8 +89,7 @@ def compare(
     """
     from memtape.tools.measure import comparing
 
-    log, told = world.log, world.on_phase
-    return world.read(lambda views, scope: comparing.compare(views, log, scope, retrievers, limit, told))
+    return world.read(lambda views, scope: comparing.compare(views, world.log, scope, retrievers, limit))
 
 
 def compare_shadows(world: World) -> dict[str, Any]:

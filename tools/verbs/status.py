@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,8 +130,7 @@ def stats(
     """
     now, stats_of = now_us(), query.status.stats_of
     start, name = parse_time(since, now), None if scope is None else check_scope(scope)
-    reading = partial(world.on_phase, "reading")
-    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now, reading))
+    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now))
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
