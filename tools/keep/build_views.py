@@ -17,12 +17,10 @@ from memtape.sinks.tables import Shard, foreign
 
 
 class BuildViews:
-    """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
+    """A build's shards by partition, by default the served build's, as the target of a flow.
 
-    The object is the target of a flow (`flows.views.Target`): it gives writers of views and projections.
-    `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
-    pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
-    another process appends meanwhile. `on_doubt` gets a sentence for each discarded view or snapshot.
+    The readings are cached: an object serves for one pass over the partitions. `vault` is False for a build
+    that is not served yet. `on_doubt` gets a sentence for each discarded view or snapshot.
     """
 
     on_doubt: OnNote = staticmethod(lambda doubt: None)
@@ -79,23 +77,8 @@ class BuildViews:
         held = (0 if mark is None else mark.erased for mark in self.watermarks)
         return [number for number, erased in enumerate(held) if erased != self.bases[number].erased]
 
-    @cached_property
-    def _views(self) -> list[PartitionViews]:
-        return [PartitionViews(self.home, shard, vault=self.vault) for shard in self.shards]
-
-    @cached_property
-    def _snapshots(self) -> list[Snapshots]:
-        made = [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
-        for snapshots in made:
-            snapshots.on_doubt = self.on_doubt
-        return made
-
     def start(self) -> list[int]:
-        """Discard the views to be made anew; return below which offset each partition's are written.
-
-        Views are made anew if they are of another log or another history of it, of other rules, may hold
-        erased texts, or cannot be opened by LanceDB.
-        """
+        """Discard the views to be made anew; return below which offset each partition's are written."""
         if self._written is None:
             self._written = [0 if mark is None else mark.offset for mark in self.watermarks]
             for number, mark in enumerate(self.watermarks):
@@ -119,7 +102,7 @@ class BuildViews:
 
     def views(self, partition: int) -> PartitionViews:
         """Return the writer of a partition's views."""
-        return self._views[partition]
+        return PartitionViews(self.home, self.shards[partition], vault=self.vault)
 
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written at the start."""
@@ -127,8 +110,9 @@ class BuildViews:
 
     def projection(self, partition: int, offset: int) -> Projection:
         """Return the projection of a partition before an offset."""
-        snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased[partition]
-        written = self.written(partition)
+        basis, erased, written = self.bases[partition], self.erased[partition], self.written(partition)
+        snapshots = Snapshots(self.build, partition, basis)
+        snapshots.on_doubt = self.on_doubt
         projection = open_projection(self.log, partition, offset, written, snapshots, basis, erased)
         projection.has_pages = self.vault
         return projection
@@ -136,7 +120,7 @@ class BuildViews:
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
         offsets = enumerate(self.start())
-        return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
+        return [(number, offset) for number, offset in offsets if self.views(number).vault_offset() < offset]
 
     def unreadable(self) -> list[int]:
         """Read all views once, and return the partitions with views that cannot be read."""
