@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
 from memtape.flows.projection import fold_until
-from memtape.flows.workers.worker import OnProgress, Worker, append_new
+from memtape.flows.workers.worker import Worker, append_new
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
@@ -36,6 +37,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.state.consolidation.clusters import DueCluster, gate, plan
@@ -106,7 +108,7 @@ class Consolidation(Worker):
 
     def _run_parts(self, state: Partition, name: str) -> None:
         """Run the parts of a scope's pass until the last one, or until the worker's own pass is over."""
-        parts = passed(self.log, state, name, self.conclude, self.now_us, self.on_progress)
+        parts = passed(self.log, state, name, self.conclude, self.now_us, partial(tell_progress, self.doing))
         for part in parts:
             self.done += len(part.conclusions)
             for problem in part.problems:
@@ -117,7 +119,7 @@ class Consolidation(Worker):
 
 def passed(
     log: Log, state: Partition, name: str, conclude: Conclude, now_us: Callable[[], int],
-    on_cluster: OnProgress,
+    on_cluster: Callable[[int, int], None],
 ) -> Iterator[Passed]:  # fmt: skip
     """Consolidate a scope of a partition's state part by part, append and yield the decisions of each part.
 

@@ -31,6 +31,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, backwards
+from memtape.schemas.metrics import tell_progress
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
@@ -71,7 +72,7 @@ class Extraction(Worker):
                     events = [(offset, event) for offset, event in found if event is not None]
                     yield from self._made(number, events, hidden)
                     offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
-                    self.on_progress(sum(offsets), sum(ends))
+                    tell_progress(self.doing, sum(offsets), sum(ends))
                     if slots and offsets != ends and self.is_over():
                         return
         finally:

@@ -26,8 +26,6 @@ PASS_S, GIVE_WAY_S = 30.0, 0.1
 NOTES_KEPT = 256
 
 OnNote = Callable[[str], None]
-OnProgress = Callable[[int, int], None]
-"""Gets how many parts of a work are done, and how many there are."""
 
 
 class OffsetStore(Protocol):
@@ -71,7 +69,6 @@ class Worker:
     ends_at_s: float = inf  # The monotonic time after which the pass ends.
     gives_way: Callable[[], bool] = lambda: False
     """Whether no pass may begin now, since many events wait for the views."""
-    on_progress: OnProgress = lambda done, total: None
     on_failure: Callable[[Exception], None] = lambda error: None
     """Called with each error of `catch_up`."""
     noted: dict[str, None] = field(default_factory=dict)

@@ -110,7 +110,7 @@ class Embedding(Worker):
             queue.look()
             if queue.waiting:
                 self._embed(queue)
-                self.on_progress(self.done - before, self.done - before + queue.waiting)
+                tell_progress(self.doing, self.done - before, self.done - before + queue.waiting)
                 continue
             if then and configure(self.log, partial(taken_over, key=queue.key)).embedder == queue.key:
                 self.note(f"The embedder {queue.key} has taken over.")

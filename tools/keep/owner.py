@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from functools import partial
 
 from memtape.flows.workers.worker import OnNote, Worker
@@ -129,21 +130,13 @@ class Owner:
         A worker's unfinished work is noted, and still waits.
         """
         ends, workers = self._log.ends(), self._of("before", "after")
-        told = "working", 0, 0
-
-        def tell(doing: str, done: int, total: int) -> None:
-            nonlocal told
-            told = doing, done, total
-
-        for worker in workers.values():
-            worker.on_progress = partial(tell, worker.doing)
         # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
-        thread = threading.Thread(target=partial(self._catch_up, "before", "after"), daemon=True)
+        working = partial(copy_context().run, self._catch_up, "before", "after")
+        thread = threading.Thread(target=working, daemon=True)
         thread.start()
         thread.join(ASK_POLL_S)
 
         def look(_: int) -> None:
-            tell_progress(*told)
             if not thread.is_alive():
                 self._ends.set()
 
