@@ -31,6 +31,7 @@ from memtape.schemas.events import Captured, Event, Filters, Kind, Origin, Recal
 from memtape.schemas.rows import MemoryRow, Provenance
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US, parse_time
+from memtape.sinks.logs.embedded import MemoryLog
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
@@ -323,18 +324,20 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.query.plan import Cursor, read, written
+    from memtape.tools.query.plan import Cursor, SearchQuery, checked, continued, read, written
 
-    made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
+    question = MemoryLog(), SCOPE, SearchQuery("staging port")
+    made = checked(Cursor(1, 2, b"aaaaabbbbb"), *question)
     text = written(made)
     assert read(text) == read(f" {text}\n") == made
+    assert continued(made, *question) == question[2]._replace(now=2, given={b"aaaaa", b"bbbbb"})
     place = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.sampled_from("Aa09-_=+/é \0"))
     cut = (text[:place] + other + text[place + 1 :], text[:place], text + other, other)
     for bad in (*cut, data.draw(st.text())):
         if bad.strip() != text:
             with pytest.raises(MemtapeError, match="cursor is damaged"):
-                read(bad)
+                continued(read(bad), *question)
 
 
 def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:

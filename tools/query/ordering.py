@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Source, Traced
 from memtape.schemas.lanes import Lane
-from memtape.schemas.log import Log
 from memtape.schemas.rows import MemoryRow, SummaryRow, made_from, project_told, replaced
 from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.schemas.times import format_day
@@ -39,7 +38,7 @@ from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.reading import read as read_text
 from memtape.state.text.replacements import replaces
 from memtape.tools.query.found import PreparedTexts, ScopeTexts, among_of, orders_among
-from memtape.tools.query.plan import SOURCES, SearchQuery, continued, cursor_of, given_id, read, written
+from memtape.tools.query.plan import SOURCES, Cursor, SearchQuery, checked, continued, given_id, written
 from memtape.tools.query.results import Answer, QuestionReading, Result, SourceCount, Why, judged
 from memtape.tools.query.retrieval import Retriever
 
@@ -55,27 +54,26 @@ Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 """Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
 
 
-def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: str | None) -> Answer:
-    """Return the first page of a search, or the page of a cursor, with the cursor of a possible next page.
+def page_of(views: Retriever, scope: str, asked: SearchQuery, cursor: Cursor) -> Answer:
+    """Return the page of a cursor, with the cursor of a possible next page.
 
     The past and a deep search have one page. Raises `MemtapeError` for a cursor that is damaged or of
     another question, scope or home.
     """
-    has_pages, before = views.past is None and asked.deep is None, None
-    if cursor is not None:
+    has_pages = views.past is None and asked.deep is None
+    if cursor.given:
         if not has_pages:
             told = "A deep search has one page."
             told = told if views.past is None else "The past is not asked page by page."
             raise MemtapeError(told, "Ask with a greater limit.")
-        before = read(cursor)
-        asked = continued(asked, cursor_of(log, scope, asked), before)
+        asked = continued(cursor, views.log, scope, asked)
     answer = answered(views, scope, asked)
     returned = [result.id for result in answer.results if not result.sums]
     if not (has_pages and returned and answer.has_more):
         return answer
-    before = before or cursor_of(log, scope, asked)
-    given = before.given + b"".join(map(given_id, returned))
-    return replace(answer, next=written(replace(before, now=answer.now, given=given)))
+    given = cursor.given + b"".join(map(given_id, returned))
+    after = checked(replace(cursor, now=answer.now, given=given), views.log, scope, asked)
+    return replace(answer, next=written(after))
 
 
 def answered(views: Retriever, scope: str, asked: SearchQuery) -> Answer:

@@ -1,15 +1,13 @@
 """The plan of a question: what is asked, the page of a cursor, and the scope and memory that an id means.
 
 A page is the same search, less the results already given. A cursor is the short text that requests the next
-page, with digests of the question and the results, the page's time and the question's time limits: it has no
-word of any text.
+page, with digests of the question and the results: it has no word of any text.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Filters, Source
 from memtape.schemas.ids import ID_PATTERN, SHORT_CHARS, short_id
@@ -26,7 +23,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.state.core.erasures import erasures_of
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import Writer
 
 if TYPE_CHECKING:  # Who folds nothing need not hold the fold.
     from memtape.state.core.scope import Scope
@@ -65,9 +62,7 @@ class SearchQuery(NamedTuple):
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 
-DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, 5
-SLACK_US = 60_000_000
-"""An age asked again is later by the time between, and by up to this."""
+ID_BYTES, CHECK_BYTES = 5, 8
 AGAIN = "Ask without a cursor for the first page."
 
 
@@ -80,67 +75,52 @@ def given_id(id: str) -> bytes:
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
-    """The state of a paged search: digests of its `question` in a scope and home, and of the `given` results.
+    """The state of a paged search, between two pages.
 
-    `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the
-    question's time limits: since, until, and the time of validity.
+    `asked_at` is the time of the first page, from which ages count, and `now` its time for ranking, in
+    microseconds. `given` has the digests of the results so far. `check` is a digest of all of these, the
+    question, its scope and its home.
     """
 
-    question: bytes
-    at: int
-    now: int
-    bounds: tuple[int | None, int | None, int | None]
-    given: bytes
+    asked_at: int
+    now: int = 0
+    given: bytes = b""
+    check: bytes = b""
 
 
-def cursor_of(log: Log, scope: str, asked: SearchQuery) -> Cursor:
-    """Return the cursor of a question before its first page; the time for ranking is not known yet.
+def checked(cursor: Cursor, log: Log, scope: str, asked: SearchQuery) -> Cursor:
+    """Return a cursor with the check of a question in a scope; the length of a page is not part of it."""
+    filters, lanes = msgspec.to_builtins(asked.filters), sorted(asked.lanes)
+    told = [log.log_id, scope, asked.query, filters, lanes, asked.valid_at, asked.archived]
+    data = msgspec.json.encode([told, cursor.asked_at, cursor.now, cursor.given])
+    return msgspec.structs.replace(cursor, check=blake2b(data, digest_size=CHECK_BYTES).digest())
 
-    The digest leaves out the question's times and the length of a page.
+
+def continued(cursor: Cursor, log: Log, scope: str, asked: SearchQuery) -> SearchQuery:
+    """Return a question for the page of a cursor.
+
+    Raises `MemtapeError` for a damaged cursor, and for one of another question, scope or home.
     """
-    filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
-    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived]
-    question = blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
-    return Cursor(question, now_us(), 0, (asked.filters.since, asked.filters.until, asked.valid_at), b"")
-
-
-def continued(asked: SearchQuery, first: Cursor, before: Cursor) -> SearchQuery:
-    """Return a question for the page of the cursor `before`, with the times of its first page.
-
-    `first` is the cursor of the question as asked now. Time limits given as ages are later by now. Raises
-    `MemtapeError` for a cursor of another question, scope or home.
-    """
-    between = max(0, first.at - before.at) + SLACK_US
-    if before.question != first.question or not all(
-        was is now is None or (was is not None and now is not None and -SLACK_US <= now - was <= between)
-        for was, now in zip(before.bounds, first.bounds, strict=True)
-    ):
-        raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
-    since, until, valid_at = before.bounds
-    filters = msgspec.structs.replace(asked.filters, since=since, until=until)
-    given = frozenset(before.given[n : n + ID_BYTES] for n in range(0, len(before.given), ID_BYTES))
-    return asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=given)
+    if cursor != checked(cursor, log, scope, asked):
+        raise MemtapeError("The cursor is damaged, or of another question, filter, scope or home.", AGAIN)
+    given = frozenset(cursor.given[n : n + ID_BYTES] for n in range(0, len(cursor.given), ID_BYTES))
+    return asked._replace(now=cursor.now, given=given)
 
 
 def written(cursor: Cursor) -> str:
     """Return a cursor as a text of letters, digits, `-` and `_`."""
-    data = msgspec.msgpack.encode(cursor)
-    return urlsafe_b64encode(data + _check(data)).decode().rstrip("=")
+    return urlsafe_b64encode(msgspec.msgpack.encode(cursor)).decode().rstrip("=")
 
 
 def read(text: str) -> Cursor:
-    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor."""
-    with suppress(Error, ValueError):
-        raw = text.strip().encode("ascii")
-        whole = urlsafe_b64decode(raw + b"=" * (-len(raw) % 4))
-        data, mark = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
-        if mark == _check(data) and urlsafe_b64encode(whole).rstrip(b"=") == raw:
-            return msgspec.msgpack.decode(data, type=Cursor)
+    """Return the cursor in a text. Raises `MemtapeError` for a text that is none."""
+    text = text.strip()
+    with suppress(ValueError, msgspec.DecodeError):
+        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        cursor = msgspec.msgpack.decode(data, type=Cursor)
+        if written(cursor) == text:
+            return cursor
     raise MemtapeError("The cursor is damaged, or was never one.", AGAIN)
-
-
-def _check(data: bytes) -> bytes:
-    return blake2b(data, digest_size=CHECK_BYTES, person=b"memtape cursor").digest()
 
 
 SHOWN = 5

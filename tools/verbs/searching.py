@@ -127,10 +127,10 @@ def search(world: World, asked: SearchAsks) -> Answer:
     """
     # A caller of the command waits from the start of its process.
     began_ns = STARTED_NS if world.door == "cli" else time.monotonic_ns()
-    question = _question(world, asked)
+    cursor = query.plan.Cursor(now_us()) if asked.cursor is None else query.plan.read(asked.cursor)
+    question = _question(world, asked, cursor.asked_at)
     answer = world.read(
-        lambda views, scope: query.ordering.page_of(views, world.log, scope, question, asked.cursor),
-        asked.as_of,
+        lambda views, scope: query.ordering.page_of(views, scope, question, cursor), asked.as_of
     )
     unkept = () if world.profile.keeps else (world.profile.told,)
     answer = msgspec.structs.replace(answer, warnings=(*unkept, *world.reader.notes, *answer.warnings))
@@ -143,10 +143,13 @@ def search(world: World, asked: SearchAsks) -> Answer:
     return msgspec.structs.replace(answer, recall_id=recorded)
 
 
-def _question(world: World, asked: SearchAsks) -> SearchQuery:
-    """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
+def _question(world: World, asked: SearchAsks, now: int) -> SearchQuery:
+    """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`.
+
+    Ages among its times count from `now`.
+    """
     check_asked(asked.query, asked.limit)
-    lanes, now = tuple(lane for lane in LANES if lane not in asked.without), now_us()
+    lanes = tuple(lane for lane in LANES if lane not in asked.without)
     if not lanes:
         raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
     narrowed = filters.make_filters(now, **{name: getattr(asked, name) for name in filters.FILTERS})
