@@ -98,7 +98,7 @@ def test_the_list_has_what_is_said_and_decided_past_the_views(ada: Client) -> No
 
     def listed(*standings: Any) -> list[str]:
         """List without a projection, from the views and the log behind them."""
-        asked = ListQuery(1_000, standings=standings)
+        asked = ListQuery(limit=1_000, standings=standings)
         return [it.id for it in ada.reader.held(lambda views: listed_of(views, SCOPE, asked)).results]
 
     assert old in listed() and back not in listed()

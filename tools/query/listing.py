@@ -41,7 +41,7 @@ AT_HAND: tuple[Listed, ...] = STANDINGS[:3]
 """What is listed by default: all that a search finds."""
 
 
-class ListQuery(NamedTuple):
+class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The filters and the page of a list: any of the kinds, actors (in any letter case) and
     standings, all of the tags.
 

@@ -15,7 +15,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Kind, Origin, Tier
 from memtape.schemas.ids import short_id
 from memtape.schemas.lanes import LANES, UNASKED, Lane
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import Listed, Sort
+from memtape.schemas.rows import Listed, Sort, made_from
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.text.phrases import phrases_in
@@ -218,17 +218,7 @@ def recent(world: World, asked: ListAsks) -> MemoryList:
     """
     now = now_us()
     since, until = (None if at is None else parse_time(at, now) for at in (asked.since, asked.until))
-    question = query.listing.ListQuery(
-        asked.limit,
-        asked.after,
-        asked.kinds,
-        asked.tags,
-        asked.actors,
-        asked.standings,
-        since,
-        until,
-        asked.sort,
-    )
+    question = made_from(query.listing.ListQuery, asked, since=since, until=until)
     return world.read(lambda views, scope: query.listing.listed_of(views, scope, question), asked.as_of)
 
 
