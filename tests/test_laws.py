@@ -22,7 +22,6 @@ from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import memories, paraphrases, validity
-from memtape.state.text.term_sets import TermSets
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import ROWS, all_changes, guarded_rows, row_of
 
@@ -98,38 +97,11 @@ def with_index(partition: Partition) -> Partition:
 
 def held(value: Any) -> Any:
     """All that an object holds, but for the order of dicts and for what of them is empty."""
-    if isinstance(value, TermSets):  # Which bit a set has depends on which sets have gone.
-        return {key: terms_and_least(value, bit) for key, bit in value._bits.items()}
     if hasattr(value, "__dict__"):
         value = (asdict(value) if isinstance(value, Struct) else {}) | vars(value)
     if isinstance(value, Mapping):
         return {key: found for key, inner in value.items() if (found := held(inner)) not in ({}, [], ())}
     return value
-
-
-def terms_and_least(sets: TermSets[Any], bit: int) -> tuple[list[str], int]:
-    first = sum(1 << digit for digit, plane in enumerate(sets._start) if plane & bit)
-    terms = sorted(term for term, bits in sets._bits_of_term.items() if bits & bit)
-    return terms, (1 << len(sets._start)) - first
-
-
-some_terms = st.frozensets(st.sampled_from("abcdefgh"), max_size=8)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), some_terms, st.integers(1, 5))), some_terms)
-def test_sets_that_share_enough_are_those_of_a_count_one_by_one(
-    steps: list[tuple[int, frozenset[str], int]], said: frozenset[str]
-) -> None:
-    """A step adds a set under a key, or drops the set that is there."""
-    sets, kept = TermSets[int](), dict[int, tuple[frozenset[str], int]]()
-    for key, own, least in steps:
-        if key in kept:
-            sets.drop(key, kept.pop(key)[0])
-        else:
-            kept[key] = own, least
-            sets.put(key, own, least)
-        wanted = [key for key, (own, least) in kept.items() if len(own & said) >= least]
-        assert sorted(sets.sharing(said)) == sorted(wanted)
 
 
 @given(histories(), st.data())

@@ -7,6 +7,7 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -19,7 +20,6 @@ from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
 from memtape.state.text.open_ends import ClosingSigns, OpenEnd
 from memtape.state.text.reading import Reading, read
-from memtape.state.text.term_sets import TermSets
 from memtape.state.text.terms import ENGLISH
 
 OPEN_DAYS = 30
@@ -36,7 +36,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
     speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
     and promises of its agents. The rest follows from these: `_told` has the signs that close an open end, and
-    `_sets` their terms.
+    `_holding` the open ends by term of these.
     """
 
     open: dict[Key, OpenEnd] = {}
@@ -46,7 +46,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
 
     def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
-        self._sets = TermSets[Key]()
+        self._holding: dict[str, dict[Key, None]] = {}
 
     def has_any(self, seqs: Collection[int]) -> bool:
         """Return whether anything of these captures is open."""
@@ -58,20 +58,23 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         for key in keys:
             self.open.pop(key, None)
             if (told := self._told.pop(key, None)) is not None:
-                self._sets.drop(key, told.terms)
+                for term in told.terms:
+                    del self._holding[term][key]
         return len(self.open) < were_open
 
     def near(self, said: Collection[str], of: HasCaptures) -> list[Key]:
         """Return the open ends of which a text, by its terms, has enough."""
-        self.told(of)
-        return self._sets.sharing(said)
+        told = self.told(of)
+        shared = Counter(key for term in said for key in self._holding.get(term, ()))
+        return [key for key, count in shared.items() if count >= told[key].least]
 
     def told(self, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the signs that close each open end, read when first asked for."""
         if len(self._told) < len(self.open):
             for key in [key for key in self.open if key not in self._told]:
                 told = self._told[key] = open_ends.told_by(read(text_of(of, key[0], self.open[key])))
-                self._sets.put(key, told.terms, told.least)
+                for term in told.terms:
+                    self._holding.setdefault(term, {})[key] = None
         return self._told
 
 
