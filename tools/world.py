@@ -110,16 +110,16 @@ MOST_READ = 200
 
 def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
+    if not log.matching("", [scope], ["forgotten"], 1):
+        return []
     if not isinstance(log, EmbeddedLog):  # A topic would be read from its beginning.
-        return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
+        return list(texts)
     partition = partition_of(scope, log.partitions)
     slots = log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))
     bodies = (event.body for slot in slots if (event := event_of(slot.payload)) is not None)
     ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
     if max(len(slots), len(ids)) >= MOST_READ:
         return list(texts)
-    if not ids:
-        return []
     from memtape.state.text.normal import normal_text
 
     said: dict[str, None] = {}

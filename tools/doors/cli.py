@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -106,7 +106,8 @@ def _called(verbs: Sequence[Verb], **values: Any) -> None:
             speaker = {"scope": GLOBAL}
         # A person at a terminal speaks for itself.
         origin: Origin = values.get("origin") or ("user" if is_asked() else origin_of(home))
-        with Client(home, origin=origin, **speaker) as client, phases():
+        shown = phases() if sys.stderr.isatty() else nullcontext()
+        with Client(home, origin=origin, **speaker) as client, shown:
             client.door = "cli"
             client.on_note = lambda note: say(note, err=True)
             _print_answer(verb, client, asked)
