@@ -32,6 +32,7 @@ from memtape.tools.importing.records import (
     time_of,
 )
 
+MARKDOWN_ENDINGS = (".md", ".markdown")
 Mail = tuple[str, object, tuple[str, ...]]
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024

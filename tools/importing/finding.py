@@ -16,7 +16,7 @@ from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
-from memtape.tools.importing.memory_pages import TITLE
+from memtape.tools.importing.exported import TITLE
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
 
 EXPORT = "export"
@@ -25,7 +25,6 @@ ARCHIVE = "archive"
 
 ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
-MARKDOWN_ENDINGS = (".md", ".markdown")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
 _ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
@@ -153,7 +152,7 @@ def _source(path: Path, name: str) -> ImportSource:
     ending, unknown = path.suffix.lower(), ImportSource(path, unfit=NO_FORMAT)
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
-    if ending in MARKDOWN_ENDINGS:
+    if ending in documents.MARKDOWN_ENDINGS:
         project = path.parent.parent
         in_memory = path.parent.name == "memory" and any(project.glob("*.jsonl"))
         if in_memory:

@@ -15,7 +15,7 @@ from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS
 from memtape.tools.capture.writing import Writer, now_us, withdraw
 from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
-from memtape.tools.importing.events import take_events
+from memtape.tools.importing.exported import take_events
 from memtape.tools.importing.finding import ARCHIVE, EVENTS, EXPORT, ImportSource
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, ImportSummary, Record, Skipped, State
