@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from memtape.schemas.codec import encode
 from memtape.schemas.errors import InvalidUse
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.visible import many, visible_json
-from memtape.sinks.home.folders import write_new
+from memtape.sinks.home.folders import Home, write_new
+from memtape.sinks.vault import render
+from memtape.state.core.erasures import erasures_of
+from memtape.state.views.pages import pages_at
+from memtape.state.views.standing_pages import MEMORIES_PER_PAGE, memory_path
 from memtape.tools.capture.profiles import check_kept
+from memtape.tools.keep.states import partition_now
 from memtape.tools.verb import Verb, said
 
 if TYPE_CHECKING:
@@ -51,8 +58,6 @@ def export(
     Raises `MemtapeError` for a file that is there.
     """
     check_kept(world.home, "An export")
-    from memtape.tools.keep.exporting import event_lines, memory_pages
-
     is_markdown = file is not None and Path(file).suffix.lower() in MARKDOWN
     if is_markdown and every:
         raise InvalidUse("Markdown has the memories of one project; --all goes with JSON lines.")
@@ -66,6 +71,27 @@ def export(
         return None
     count = write_new(Path(file), parts)
     return Exported(file, 0 if is_markdown else count, count if is_markdown else 0)
+
+
+def event_lines(log: Log, scope: str | None) -> Iterator[bytes]:
+    """Yield the events of a scope, or of all scopes, that are not erased: JSON, a line each, in log order."""
+    for number, end in enumerate(log.ends()):
+        erasures = erasures_of(log.erased(number))
+        for _, event in events_between(log, number, 0, end, scope):
+            is_said = event.scope is not None and event.body is not None and event.type != "erased"
+            if is_said and not erasures.covers(event):
+                yield encode(event) + b"\n"
+
+
+def memory_pages(home: Home, log: Log, scope: str) -> Iterator[bytes]:
+    """Yield the Markdown of a scope's memories, as the vault has it, a page each; forgotten ones are left
+    out.
+    """
+    partition = partition_now(home, log, scope)
+    known = partition.scopes.get(scope)
+    firsts = range(0, len(known.captures.ordinals) if known else 0, MEMORIES_PER_PAGE)
+    for page in pages_at(partition, [(scope, memory_path(first)) for first in firsts]):
+        yield render(page).encode() + b"\n"
 
 
 def _export_lines(world: World, asked: Any, done: Exported) -> Iterator[str]:
