@@ -828,6 +828,14 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
         return Basis(self.log_id, self.rules, self.erased)
 
 
+def no_watermark(partition: int) -> Watermark:
+    """Return the watermark of views that were never made."""
+    counters = Counters()
+    return Watermark(
+        partition=partition, offset=0, log_id="", rules="", revision=0, clock=0, sent={}, counters=counters
+    )
+
+
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
     """The changes of one partition's views by a run of events; `watermark` holds once all are written.
 

@@ -215,7 +215,7 @@ def beside(home: Path, count: int) -> Figures:
         number = partition_of(SCOPE, client.log.partitions)
 
         def is_projected() -> bool:
-            return client.reader.retriever.offset(number) >= client.log.ends()[number]
+            return client.reader.retriever.watermark(number).offset >= client.log.ends()[number]
 
         _until(is_projected)
         taken = []

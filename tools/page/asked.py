@@ -179,5 +179,5 @@ def _memories_of_scopes(client: Client) -> dict[str, int]:
     """Return the number of memories of each scope in the views, by the counts beside their watermarks."""
     views = client.reader.retriever
     shards = [views.shard(number) for number in range(client.log.partitions)]
-    held = {name: its for shard in shards if shard.exists() for name, its in shard.held().items()}
+    held = {name: its for shard in shards for name, its in shard.held().items()}
     return {name: held[name].memories for name in sorted(held)}

@@ -76,11 +76,13 @@ class PastViews:
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition as they were."""
         offset = self._positions[partition]
+        if not offset:
+            return Shard(self._home.path / "no-views", partition)
         while True:
             basis, trail = basis_of(self._log, partition), trail_of(self._log, partition, offset)
             digest = blake2b(canonical([*basis, trail]), digest_size=8).hexdigest()
             shard = Shard(self._home.as_of / f"p{partition:02}-{offset:012}-{digest}", partition)
-            if offset and not _is_whole(shard):
+            if not _is_whole(shard):
                 with self._home.as_of_lock():
                     if not _is_whole(shard):  # Another process may have made it meanwhile.
                         self._make(shard, offset, basis, trail)

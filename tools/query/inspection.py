@@ -149,7 +149,7 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
 def _is_waiting(retriever: Retriever, event: Event) -> bool:
     """Return whether a capture without a row in the views is to be projected; else it was purged."""
     assert event.scope is not None
-    offset = retriever.offset(partition_of(event.scope, retriever.log.partitions))
+    offset = retriever.watermark(partition_of(event.scope, retriever.log.partitions)).offset
     return any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset))
 
 

@@ -473,12 +473,10 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
     check_limit(limit, MOST_ARCHIVED)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
     for number in range(log.partitions):
-        if (mark := retriever.watermark(number)) is not None:
-            marks |= mark.lives
+        marks |= retriever.watermark(number).lives
     partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
     for name, number in partitions.items():
-        shard = retriever.shard(number)
-        rows += shard.rows(ArchiveRow, name) if shard.exists() else []
+        rows += retriever.shard(number).rows(ArchiveRow, name)
     listed = [row for row in rows if row.purged is purged]
     latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
     opened = {name: retriever.opened(name) for name in partitions}
@@ -492,7 +490,7 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
             told |= {"text": said.text, "actor": said.actor.name, "origin": said.actor.origin}
         texts.append(made_from(ArchivedText, row, **told))
         tell_progress("reading", len(texts), len(latest))
-    tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
+    tails = (retriever.tail(name, retriever.watermark(number).offset) for name, number in partitions.items())
     counts = dict(sorted(Counter(row.why for row in listed).items()))
     return ArchiveList(
         scope=scope, archived=tuple(texts), counts=counts, purged=sum(row.purged for row in rows),

@@ -97,7 +97,7 @@ class Reader:
                 return
             except Locked:  # It has waited for the lock half a second.
                 marks = [self.retriever.watermark(number) for number in partitions]
-                if all(mark is not None and mark.revision >= revision for mark in marks):
+                if all(mark.revision >= revision for mark in marks):
                     return
 
     def is_asleep(self, scope: str) -> bool:
@@ -136,7 +136,7 @@ class Reader:
                 number: None
                 for name, number in numbers.items()
                 if (
-                    (offset := views.offset(number)) < ends[number]
+                    (offset := views.watermark(number).offset) < ends[number]
                     and log.read(number, offset, 1, scope=name, types=PENDING_TYPES)
                 )
                 or (0 < offset < ends[number] and log.read(number, offset, 1, types=("configured",)))
@@ -194,8 +194,7 @@ class Reader:
         """Yield the watermarks of the partitions with readable views."""
         for number in range(self._log.partitions):
             with suppress(DamagedViews):
-                if (mark := self.retriever.watermark(number)) is not None:
-                    yield mark
+                yield self.retriever.watermark(number)
 
     def projected(self) -> int:
         """Return how many slots of the log the views are made from, so far as those can be read."""

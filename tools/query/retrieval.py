@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event, Mark
 from memtape.schemas.log import Log, events_between
@@ -27,6 +26,7 @@ from memtape.schemas.rows import (
     TurnRow,
     UseRow,
     Watermark,
+    no_watermark,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
@@ -102,7 +102,7 @@ class Retriever:
         path = (self._serving or self._home.current()).shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
-        mark = shard.watermark() if shard.exists() else None
+        mark = shard.watermark()
         known = self._unfit.get(shard.path)
         if known is None or known[0] != mark:
             why = "" if mark is None else foreign(self.log, mark)
@@ -218,25 +218,17 @@ class Retriever:
 
         return "" if self.past is not None else Vault(self._home).text_of(scope, THREADS)
 
-    def watermark(self, partition: int) -> Watermark | None:
-        """Return how far the views of a partition are."""
-        shard = self.shard(partition)
-        return shard.watermark() if shard.exists() else None
+    def watermark(self, partition: int) -> Watermark:
+        """Return how far the views of a partition are; the blank one, of offset 0, without any."""
+        return self.shard(partition).watermark() or no_watermark(partition)
 
     def held(self, scope: str) -> ScopeHeld:
         """Return how much a scope shows."""
-        shard = self.shard(partition_of(scope, self.log.partitions))
-        return shard.held().get(scope, ScopeHeld()) if shard.exists() else ScopeHeld()
+        return self.shard(partition_of(scope, self.log.partitions)).held().get(scope, ScopeHeld())
 
     def life(self, scope: str) -> LifeMark:
         """Return how a scope as a whole stands, as its views know."""
-        mark = self.watermark(partition_of(scope, self.log.partitions))
-        return LifeMark() if mark is None else mark.lives.get(scope, LifeMark())
-
-    def offset(self, partition: int) -> int:
-        """Return the offset up to which (exclusive) the views of a partition are true."""
-        watermark = self.watermark(partition)
-        return watermark.offset if watermark else 0
+        return self.watermark(partition_of(scope, self.log.partitions)).lives.get(scope, LifeMark())
 
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time for decaying weights: the hour of the question, or of the named past time.
@@ -259,8 +251,7 @@ class Retriever:
         Segments stay open from the texts of this choice that are ready.
         """
         shard, ready = self.shard(partition_of(scope, self.log.partitions)), self._ready.get((scope, choice))
-        opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
-        return opened or NOTHING
+        return shard.index(scope, None if ready is None else ready.found.opened) or NOTHING
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
@@ -277,7 +268,7 @@ class Retriever:
                 raise NotFound(f"Some of what {id} is one with is being erased.", "Ask again in a moment.")
             if rows:
                 return self.found(name)[0].current(rows[0])
-            for event in self.tail(name, self.offset(partition)):
+            for event in self.tail(name, self.watermark(partition).offset):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
             life = self.life(name)
@@ -319,10 +310,8 @@ class Retriever:
         if (scope, choice) in self._fresh:
             return self._ready[scope, choice]
         partition = partition_of(scope, self.log.partitions)
-        shard = self.shard(partition)
-        watermark = shard.watermark() if shard.exists() else None
-        life = LifeMark() if watermark is None else watermark.lives.get(scope, LifeMark())
-        offset = watermark.offset if watermark else 0
+        shard, watermark = self.shard(partition), self.watermark(partition)
+        life, offset = watermark.lives.get(scope, LifeMark()), watermark.offset
         tail = list(self.tail(scope, offset))
         is_whole = not life.archived and life.state != "finished"
         if choice == EVERY_TEXT and is_whole and all(event.type != "archived" for event in tail):
@@ -335,11 +324,11 @@ class Retriever:
             shown = choice._replace(past=life.since if life.state == "finished" else None)
             at = partial(text_at, self.log, partition)
             found = found_of(opened, tail, at, None if ready is None else ready.found, shown)
-            embedder = watermark.embedder if watermark is not None else FLOOR
+            embedder = watermark.embedder
             vectors = self.dense.of_texts(found, embedder) if self.dense is not None else None
             mark = Mark(offset=offset, partition=partition)
-            sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
-            view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+            sent = max(watermark.sent.get(scope, 0), *(event.sent for event in tail), 0)
+            view = ScopeView(mark, len(tail), watermark.revision, sent, life)
             uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in opened.rows(UseRow)})
             use = partial(uses_at, uses, found) if uses else None
             corpus = Corpus(found.texts, found.text, vectors)

@@ -131,7 +131,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
     """Return counts, positions and lag of a home, from its views and the ends of its log, under a profile."""
     now, counters = now_us(), Counters()
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
-    for known in filter(None, marks.values()):
+    for known in marks.values():
         _add(counters, known.counters)
     settings, states = local_settings(home), states_on(log)
     budget = UseAmounts(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day)
@@ -139,13 +139,12 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
     fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
     views = () if retriever.past else tuple(healths(home, log, retriever, now, fault))
-    offsets = {number: 0 if mark is None else mark.offset for number, mark in marks.items()}
     ends = enumerate(log.ends())
     return copied(
         Status, counters, states, home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile, log=log.place, log_id=log.log_id, embedder=embedder, warnings=warnings,
         lag=sum(its.lag_events for its in views if its.view == "rows"), model_budget=budget,
-        positions={it: PartitionPosition(end=end, watermark=offsets[it]) for it, end in ends},
+        positions={it: PartitionPosition(end=end, watermark=marks[it].offset) for it, end in ends},
         state=worst(views), views=views, types=dict(sorted(counters.types.items())),
         latest_dead_letters=tuple(counters.latest_dead_letters[-LISTED:]),
         **_contents(retriever, marks, now if settings.consolidate else None),
@@ -153,18 +152,15 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
     )  # fmt: skip
 
 
-def _contents(
-    retriever: Retriever, marks: Mapping[int, Watermark | None], gate_us: int | None
-) -> dict[str, Any]:
+def _contents(retriever: Retriever, marks: Mapping[int, Watermark], gate_us: int | None) -> dict[str, Any]:
     """Return the fields of a `Status` from the views: counts by scope and in all, and lives.
 
     `gate_us` is the time for the state of the next passes, None without any.
     """
     held, passes, lives = dict[str, ScopeHeld](), dict[str, PassMark](), dict[str, LifeMark]()
     for number, mark in marks.items():
-        if mark is not None:
-            shard = retriever.shard(number)
-            held, passes, lives = held | shard.held(), passes | mark.passes, lives | mark.lives
+        own = retriever.shard(number).held()
+        held, passes, lives = held | own, passes | mark.passes, lives | mark.lives
     scopes = dict[str, ScopeCount]()
     for name, its in sorted(held.items()):
         passed = passes.get(name, PassMark())
@@ -177,7 +173,7 @@ def _contents(
         "hidden": sum(its.hidden for its in held.values()),
         "hidden_ids": tuple([id for its in held.values() for id in its.hidden_ids][:LISTED]),
         "lives": dict(sorted(lives.items())),
-        "last_at": max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
+        "last_at": max((at for mark in marks.values() for at in mark.sent.values()), default=0),
     }
 
 
@@ -202,22 +198,22 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str 
     vault = None if home.is_nowhere else Vault(home)
     for number, end in enumerate(log.ends()):
         mark, why = retriever.watermark(number), retriever.warning(number)
-        offset = mark.offset if mark else 0
+        offset = mark.offset
         lag = max(0, end - offset)
         if 0 < lag <= COUNTED_SLOTS:  # Events of no effect do not count, where that is cheap to tell.
             quiet = log.read(number, offset, lag, types=QUIET_TYPES)
             lag -= sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
-        if mark is None and not lag:
+        if not offset and not lag:
             continue
         oldest = _sent(log, number, offset) if lag else None
         at: dict[str, Any] = {"partition": number, "now_us": now_us}
-        yield health("rows", lag_events=lag, oldest_us=oldest, made=mark is not None, why=why, **at)
+        yield health("rows", lag_events=lag, oldest_us=oldest, made=offset > 0, why=why, **at)
         if vault is not None:
             covered = vault.covered(number)
             behind = max(0, offset - covered)
             first = _sent(log, number, covered) if behind else oldest
             yield health("pages", lag_events=lag + behind, oldest_us=first, made=covered > 0, why=why, **at)
-        if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
+        if (key := mark.embedder_next or mark.embedder) != FLOOR:
             asked = OffsetMarks(home.embedding_path, log).read(key) if mark.waiting else None
             first = None if asked is None else _sent(log, number, asked[number], ("captured",))
             left = mark.waiting
@@ -262,9 +258,7 @@ def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
     counters = Counters()
     for number, end in enumerate(log.ends()):
         mark = retriever.watermark(number)
-        offset = 0 if mark is None else mark.offset
-        behind = offset < end and log.read(number, offset, 1, types=COUNTED_TYPES)
-        if behind or mark is None:
+        if mark.offset < end and (not mark.offset or log.read(number, mark.offset, 1, types=COUNTED_TYPES)):
             _add(counters, state_at(log, home.current(), number, end).counters)
         else:
             _add(counters, mark.counters)
@@ -327,8 +321,8 @@ def stats_of(log: Log, views: Retriever, scope: str | None, since_us: int, now_u
                 tell_progress("reading", done + slot.offset - start, total)
         done += end - start
         tell_progress("reading", done, total)
-        indexes = views.shard(number).indexes().items() if views.watermark(number) else ()
-        opened = (it for name, it in indexes if scope in (None, name))
+        indexes = views.shard(number).indexes()
+        opened = (it for name, it in indexes.items() if scope in (None, name))
         rows = (row for it in opened for row in it.rows(MemoryRow))
         for member in (it for row in rows for it in (*row.members, *row.echoes)):
             day = captured.pop(member.id, None)
