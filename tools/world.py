@@ -7,17 +7,18 @@ LanceDB.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Forgotten, ScopeChanged
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.core.erasures import erasures_of
 from memtape.tools import query
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
@@ -25,12 +26,12 @@ from memtape.tools.capture.writing import Writer
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
-    from memtape.tools.query.plan import Ids
     from memtape.tools.query.reading import Reader
     from memtape.tools.query.retrieval import Retriever
 
 ReadT = TypeVar("ReadT")
 ReadOf = Callable[["Retriever", str, str], ReadT]
+StateOf = Callable[[str], "Scope | None"]
 
 
 class World(Writer):
@@ -48,11 +49,6 @@ class World(Writer):
         """The reader of the views; its creation loads LanceDB's libraries."""
         return query.reading.Reader(self.home, self.log)
 
-    @property
-    def ids(self) -> Ids:
-        """The resolver of ids and of parts of them."""
-        return query.plan.Ids(self.log, self.scope, self.is_confined)
-
     def read(
         self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
     ) -> ReadT:
@@ -64,14 +60,47 @@ class World(Writer):
 
     def read_of(self, id: str, action: ReadOf[ReadT], as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views, an id's scope, and the whole id. Raises `NotFound`."""
-        return self.ids.within(
+        return self.within(
             id, lambda scope, id: self.read(lambda views, scope: action(views, scope, id), as_of, scope)
         )
 
-    def folded(self, id: str) -> tuple[str, Scope]:
+    def within(self, id: str, action: Callable[[str, str], ReadT]) -> ReadT:
+        """Return the result of an action on a scope that reads an id, and the whole id. Raises `NotFound`."""
+        if query.plan.is_whole(id):
+            try:
+                return action(self.scope, id)
+            except NotFound:
+                if self.is_confined:
+                    raise
+        return action(*self.meant(id, ("captured",)))
+
+    def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
+        """Return the scope and the whole id of an event, by its id or a part, first from here or `global`.
+
+        An id of another scope is unknown to a confined world. Raises `NotFound`, and `MemtapeError` for a
+        part of several ids.
+        """
+        try:
+            return query.plan.meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)
+        except NotFound:
+            if self.is_confined:
+                raise
+            return query.plan.meant(self.log, id, (), types)
+
+    def folded(self, id: str, state_of: StateOf | None = None) -> tuple[str, Scope]:
         """Return a whole id and the state of its scope at the end of the log. Raises `NotFound`."""
-        state_of = partial(query.plan.state_of, self)
-        return self.ids.within(id, lambda scope, id: query.plan.folded(self, scope, id, state_of))
+        state_of, log = state_of or partial(query.plan.state_of, self), self.log
+
+        def found(scope: str, id: str) -> tuple[str, Scope]:
+            for name in scopes_read(scope):
+                if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
+                    raise query.plan.erased_for_good(id)
+                state = state_of(name) if log.known(name, [id]) else None
+                if state is not None and state.captures.get(id) is not None:
+                    return id, state
+            raise query.plan.nowhere(scope, id)
+
+        return self.within(id, found)
 
     def wake(self, scope: str) -> None:
         """Append that a sleeping project is active again: searches then read all of its texts.

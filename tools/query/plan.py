@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
@@ -20,8 +20,6 @@ from memtape.schemas.events import Filters, Source
 from memtape.schemas.ids import ID_PATTERN, SHORT_CHARS, short_id
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
-from memtape.state.core.erasures import erasures_of
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.capture.writing import Writer
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:  # Who folds nothing need not hold the fold.
     from memtape.state.core.scope import Scope
     from memtape.state.ranking.deep import Judge
 
-ActionT = TypeVar("ActionT")
 NamedT = TypeVar("NamedT")
 
 
@@ -193,58 +190,9 @@ def state_of(writer: Writer, name: str) -> Scope | None:
     return scope_now(writer.home, writer.log, name)
 
 
-def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
-    """Return a whole id, and the state of its scope, of those read in a scope. Raises `NotFound`.
-
-    `state` gives the state of a scope at the end of the log.
-    """
-    log = writer.log
-    for name in scopes_read(scope):
-        if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
-            raise erased_for_good(id)
-        if log.known(name, [id]):
-            found = state(name)
-            if found is not None and found.captures.get(id) is not None:
-                return id, found
-    raise nowhere(scope, id)
-
-
 def only_scope(scopes: Iterable[str]) -> str:
     """Return the only scope of some; raise `MemtapeError` for several."""
     found = dict.fromkeys(scopes)
     if len(found) > 1:
         raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
     return next(iter(found))
-
-
-class Ids(NamedTuple):
-    """Resolution of ids for a speaker in one scope.
-
-    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined`.
-    """
-
-    log: Log
-    scope: str
-    confined: bool
-
-    def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
-        """Return the result of an action on the scope of an id and the whole id."""
-        if is_whole(id):
-            try:
-                return action(self.scope, id)
-            except NotFound:
-                if self.confined:
-                    raise
-        return action(*self.meant(id, ("captured",)))
-
-    def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
-        """Return the scope and the whole id of an id or a part of it, first from here or `global`.
-
-        Raises `NotFound`, and `MemtapeError` for a part of several.
-        """
-        try:
-            return meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)
-        except NotFound:
-            if self.confined:
-                raise
-            return meant(self.log, id, (), types)

@@ -30,7 +30,7 @@ from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.writing import check_label, check_person, now_us
 from memtape.tools.doors.terminal import confirmed, say, say_lag, some
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
-from memtape.tools.query.plan import folded, state_of
+from memtape.tools.query.plan import state_of
 from memtape.tools.query.telling import held, lives_told, told_author
 from memtape.tools.verb import Asks, Id, Limit, Lines, Output, Reason, Step, Verb, rare, said, terminal
 
@@ -161,7 +161,7 @@ def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[s
     state = cache(partial(state_of, world))
     found: dict[tuple[str, int], tuple[str, Scope, int]] = {}
     for given in dict.fromkeys(ids):
-        id, scope = world.ids.within(given, lambda name, id: folded(world, name, id, state))
+        id, scope = world.folded(given, state)
         if scope.name == GLOBAL and world.actor.origin != "operator":
             told = f"{short_id(id)} belongs to global, which only operators change."
             raise MemtapeError(told, "Say --origin operator.")
@@ -381,9 +381,7 @@ def projects(world: World) -> list[Project]:
     def read(views: Retriever) -> list[Project]:
         found = list[Project]()
         for number in range(views.log.partitions):
-            if (mark := views.watermark(number)) is None:
-                continue
-            held = views.shard(number).held()
+            mark, held = views.watermark(number), views.shard(number).held()
             for name, sent in mark.sent.items():
                 own, life = held.get(name, ScopeHeld()), mark.lives.get(name, LifeMark())
                 at = {"scope": name, "folder": folders.get(name)}

@@ -176,13 +176,13 @@ def use(
     if not named:
         raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
     if recall is not None and not query.plan.is_whole(recall):
-        _, recall = world.ids.meant(recall, ("recalled",))
+        _, recall = world.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
 
     def place(scope: str, id: str) -> tuple[str, str]:
         return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
-    stands = dict(world.ids.within(id, place) for id in named)
+    stands = dict(world.within(id, place) for id in named)
     scope = query.plan.only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)

@@ -118,8 +118,7 @@ def _planned(world: World, asked: EraseAsks) -> erasing.ErasurePlan:
     if chosen:
         ids = ids_matching(world.home, world.log, scope, **chosen)
     else:
-        known = world.ids
-        it = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        it = [world.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
         scope, ids = only_scope(scope for scope, _ in it), tuple(id for _, id in it)
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
