@@ -172,15 +172,12 @@ def _question(world: World, asked: SearchAsks, now: int) -> SearchQuery:
     )
 
 
-def check_asked(query: object, limit: object) -> None:
-    """Raise `MemtapeError` for an invalid query or limit of any type."""
-    if not isinstance(query, str):
-        told = f"The query is of type {type(query).__name__}."
-        raise MemtapeError(told, "Give a text of what to look for.")
+def check_asked(query: str, limit: int) -> None:
+    """Raise `MemtapeError` for an invalid query or limit."""
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
-        told = f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}."
+    if not 1 <= limit <= MAX_SHOWN:
+        told = f"A limit of {limit} is not a whole number from 1 to {MAX_SHOWN}."
         raise MemtapeError(told, "Give another.")
     if len(query) > MAX_TEXT_BYTES:
         told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
