@@ -29,9 +29,8 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 from memtape.tools.query.as_of import Diff, time_asked
-from memtape.tools.query.conflicts import waiting_of
 from memtape.tools.query.context import HEADINGS
-from memtape.tools.query.looking import ArchivedText, pages_of, pinned_of, times_of
+from memtape.tools.query.looking import MOST, ArchivedText, pages_of, times_of
 from memtape.tools.query.results import Result
 from memtape.tools.query.status import next_steps
 from memtape.tools.query.telling import tokenizer, told_trace
@@ -73,7 +72,7 @@ def home(client: Client, asked: PageQuery) -> dict[str, Any]:
     return {
         "told": context.items[:TOLD_LINES],
         "more": max(0, len(context.items) - TOLD_LINES),
-        "conflicts": client.read(waiting_of),
+        "conflicts": client.conflicts().pending,
         "proposals": sum(answer == "waits" for _, answer in client.proposals()),
         "stale": client.stale(STALE),
         "list": client.recent(LATEST, as_of=at),
@@ -314,15 +313,15 @@ LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": 
 """The listed things, by the action on them."""
 
 
-def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | TurnRow | ArchivedText]:
+def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | TurnRow | ArchivedText | Result]:
     """Return the entries of an action's list with these words, in any case; none without a list."""
-    rows: Sequence[MemoryRow | TurnRow | ArchivedText] = ()
+    rows: Sequence[MemoryRow | TurnRow | ArchivedText | Result] = ()
     if action == "unarchive":
         rows = client.archived(LOOKED_AT).archived
     elif action == "restore":
         rows = client.hidden(LOOKED_AT)
     elif action == "unpin":
-        rows = client.read(pinned_of)
+        rows = client.recent(MOST, kinds=get_args(Kind), standings=("pinned",)).results
     return [row for row in rows if words.casefold() in row.text.casefold()]
 
 

@@ -101,11 +101,6 @@ def waiting(opened: OpenIndex) -> int:
     return sum(row.status == "pending" for row in opened.rows(ConflictRow))
 
 
-def waiting_of(retriever: Retriever, scope: str) -> int:
-    """Return how many conflicts of a scope and of `global` wait for people."""
-    return sum(waiting(retriever.found(name)[0].opened) for name in scopes_read(scope))
-
-
 def opposed_pairs(opened: OpenIndex) -> list[tuple[frozenset[str], bool]]:
     """Return the pairs of opposed wishes about which people were asked, each with whether they still are."""
     rows = (row for row in opened.rows(ConflictRow) if row.why == "opposed")

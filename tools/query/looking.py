@@ -18,7 +18,7 @@ import numpy as np
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Actor, Captured, Event, Kind, Origin, Pinned, Recalled, Used
+from memtape.schemas.events import PEOPLE, Event, Kind, Origin, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards, events_between
 from memtape.schemas.metrics import tell_progress
@@ -45,12 +45,11 @@ from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.instructions import same_instruction
 from memtape.state.text.questions import is_goodbye, is_nod
 from memtape.state.text.reading import read
-from memtape.state.views.filters import Spoken
 from memtape.state.views.last_session import left_of
 from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
 from memtape.tools.query.plan import is_whole
-from memtape.tools.query.results import Result, is_row_stale, judged
-from memtape.tools.query.retrieval import Retriever, capture_at
+from memtape.tools.query.results import Result, is_row_stale, judged, result_of
+from memtape.tools.query.retrieval import Retriever, capture_at, captures_of
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
@@ -171,21 +170,6 @@ def _stale(found: ScopeTexts, now: int) -> list[MemoryRow]:
     return [row for row in rows if row.into is None and is_row_stale(row, now)]
 
 
-def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
-    """Return the visible pinned units of a scope and `global`, latest first; the log names candidates."""
-    log = retriever.log
-    rows: dict[str, MemoryRow | TurnRow] = {}
-    for name in scopes_read(scope):
-        found, _ = retriever.found(name)
-        slots = backwards(log, partition_of(name, log.partitions), name, ("pinned",))
-        events = filter(None, (event_of(slot.payload) for slot in slots))
-        ids = dict.fromkeys(id for it in events if isinstance(it.body, Pinned) for id in it.body.ids)
-        for row in (found.current(row) for id in ids for row in found.opened.rows_called(id)):
-            if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden:
-                rows[row.id] = row
-    return sorted(rows.values(), key=lambda row: (-row.at, row.id))
-
-
 def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
     """Return the forgotten and withdrawn units of a scope that can be restored, at most `limit`, by id."""
     rows: list[MemoryRow | TurnRow] = []
@@ -257,12 +241,11 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Of(NamedTuple):
-    """A scope's texts, uses by row, and erasures, read once."""
+    """A scope's texts, and uses by row, read once."""
 
     name: str
     found: ScopeTexts
     uses: Mapping[str, UseRow]
-    erasures: Erasures
 
 
 IsWanted = Callable[[By, Event, Recalled], bool]
@@ -275,12 +258,13 @@ def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fi
     def read(name: str) -> _Of:
         found = retriever.found(name, EVERY_TEXT)[0]
         uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
-        return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
+        return _Of(name, found, uses)
 
     of, recalls, first = list(map(read, scopes_read(scope))), list[tuple[By, Event]](), 0
+    erasures = erasures_of(log.erased(partition))
     for slot in backwards(log, partition, scope, ("recalled",)):
         event = event_of(slot.payload)
-        if event is None or not isinstance(event.body, Recalled) or of[0].erasures.covers(event):
+        if event is None or not isinstance(event.body, Recalled) or erasures.covers(event):
             continue
         if len(recalls) >= limit or (since is not None and event.at < since):
             break
@@ -316,22 +300,13 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
     if not told and use is not None and answered and use.last_at >= at:
         is_forgotten = len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US
         used = True if any(time in use.times for time in answered) else None if is_forgotten else False
+    own: dict[str, Any] = {"id": id, "scope": scope, "used": used, "now": now}
     if said is None:
-        return GivenMemory(id=id, scope=scope, line=None, used=used, now=now)
-    who, line = said.actor, first_line(said.text)
-    return GivenMemory(
-        id=id, scope=scope, line=line, actor=who.name, origin=who.origin, used=used, now=now
-    )  # fmt: skip
+        return GivenMemory(line=None, **own)
+    return made_from(GivenMemory, said, line=first_line(said.text), **own)
 
 
-class _AuthoredText(NamedTuple):
-    """A text and its author."""
-
-    text: str
-    actor: Actor
-
-
-def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_AuthoredText | None, Since, str]:
+def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[Result | None, Since, str]:
     """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
@@ -339,12 +314,10 @@ def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[_AuthoredText | Non
             replaced = isinstance(row, MemoryRow) and is_replaced(row)
             it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
-            return _said(it), now, one.name
+            return it, now, one.name
     for one in of:
-        number, offset = partition_of(one.name, log.partitions), log.known(one.name, [id]).get(id)
-        event = None if offset is None else capture_at(log, number, offset, one.erasures)
-        if event is not None and isinstance(event.body, Captured):
-            return _AuthoredText(event.body.text, event.actor), "forgotten", one.name
+        if (event := captures_of(log, one.name, [id]).get(id)) is not None:
+            return result_of(event), "forgotten", one.name
     return None, "erased", of[0].name
 
 
@@ -484,11 +457,12 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
     texts = []
     for row in latest:
         shown = next(iter(opened[row.scope].rows_called(row.id)), None)
-        said = _captured(log, row, erasures[row.scope]) if shown is None else _said(shown)
-        told: dict[str, Any] = {"text": "", "hidden": shown is not None and shown.hidden}
-        if said is not None:
-            told |= {"text": said.text, "actor": said.actor.name, "origin": said.actor.origin}
-        texts.append(made_from(ArchivedText, row, **told))
+        said = shown or _captured(log, row, erasures[row.scope])
+        told: dict[str, Any] = {"hidden": shown is not None and shown.hidden}
+        if said is None:
+            texts.append(made_from(ArchivedText, row, text="", **told))
+        else:
+            texts.append(made_from(ArchivedText, row, said, **told))
         tell_progress("reading", len(texts), len(latest))
     tails = (retriever.tail(name, retriever.watermark(number).offset) for name, number in partitions.items())
     counts = dict(sorted(Counter(row.why for row in listed).items()))
@@ -499,13 +473,7 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
     )  # fmt: skip
 
 
-def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> _AuthoredText | None:
-    """Return the text of a capture on the log, None if erased."""
+def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> Result | None:
+    """Return a capture on the log, None if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
-    if event is None or event.id != row.id or not isinstance(event.body, Captured):
-        return None
-    return _AuthoredText(event.body.text, event.actor)
-
-
-def _said(row: Spoken) -> _AuthoredText:
-    return _AuthoredText(row.text, Actor(name=row.actor, origin=row.origin))
+    return None if event is None or event.id != row.id else result_of(event)
