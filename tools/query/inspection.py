@@ -33,8 +33,6 @@ from memtape.state.subjects.weights import other_row_id
 from memtape.tools.query.results import judged, result_of
 from memtape.tools.query.retrieval import Retriever, captures_of
 
-_HIDING = ("forgotten", "restored", "withdrawn")
-
 PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
 """The mark of a capture that only the log has."""
 
@@ -175,17 +173,16 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
         return Explained(id=id, scope=found.scope, events=behind)
     partition = partition_of(found.scope, log.partitions)
     if isinstance(found, MemoryRow):
-        ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
-        name, ids = found.id, found.ids
+        ids, ties = found.ids, [("member", it) for it in found.members]
+        ties += [("echo", it) for it in found.echoes]
     else:
-        ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
-        name, ids = found.id, (found.id,)
-    slots = (log.read(partition, tie.offset, 1)[0] for _, tie in ties)
-    joined_by = zip(slots, ties, strict=True)
-    events = [_behind(slot, part, tie.how, tie.similarity / 10_000) for slot, (part, tie) in joined_by]
-    events += _tombstones(log, partition, found.scope, ids)
-    events += _decisions(log, partition, found.scope, ids)
-    return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
+        ids, ties = (found.id,), [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
+    events = [*_about(log, partition, found.scope, ids)]
+    for part, tie in ties:
+        (slot,) = log.read(partition, tie.offset, 1)
+        events.append(_behind(slot, part, tie.how, tie.similarity / 10_000))
+    events.sort(key=lambda behind: behind.offset)
+    return Explained(id=found.id, scope=found.scope, events=tuple(events))
 
 
 def _behind(slot: Slot, part: str, how: str, similarity: float = 0.0) -> Behind:
@@ -203,9 +200,10 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
 def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
     """Return the time since which all captures are withdrawn by their source; None if a person forgot any."""
     hidden: dict[str, Behind] = {}
-    for behind in _tombstones(log, partition_of(scope, log.partitions), scope, ids):
+    for behind in _about(log, partition_of(scope, log.partitions), scope, ids):
         body = behind.event.body
-        assert isinstance(body, (Forgotten, Restored, Withdrawn))
+        if not isinstance(body, Forgotten | Restored | Withdrawn):
+            continue
         for id in (id for id in body.ids if id in ids):
             hidden.pop(id, None)
             if behind.how == "forgotten" or (isinstance(body, Withdrawn) and body.on):
@@ -215,19 +213,16 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
     return max(behind.event.at for behind in hidden.values())
 
 
-def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
-    for slot, event in events_between(log, partition, 0, sys.maxsize, scope, _HIDING):
-        body = event.body
-        if isinstance(body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(body.ids):
-            yield _behind(slot, "tombstone", event.type)
-
-
-def _decisions(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
-    for slot, event in events_between(log, partition, 0, sys.maxsize, scope, ("decided",)):
-        body = event.body
-        if isinstance(body, Decided) and body.reason is None and any(it.id in ids for it in body.inputs):
-            ops = dict.fromkeys(operation.op for operation in body.operations)
-            yield _behind(slot, "decision", ", ".join(ops) or "apart")
+def _about(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
+    """Yield the tombstones of captures, and the decisions that have read one of them."""
+    types = ("forgotten", "restored", "withdrawn", "decided")
+    for slot, event in events_between(log, partition, 0, sys.maxsize, scope, types):
+        match event.body:
+            case (Forgotten() | Restored() | Withdrawn()) as body if not set(ids).isdisjoint(body.ids):
+                yield _behind(slot, "tombstone", event.type)
+            case Decided(reason=None) as body if any(it.id in ids for it in body.inputs):
+                ops = dict.fromkeys(operation.op for operation in body.operations)
+                yield _behind(slot, "decision", ", ".join(ops) or "apart")
 
 
 NAMED = 5
