@@ -83,6 +83,7 @@ def zone_path(source: str | None, origin: Origin) -> str | None:
     return source.removeprefix(_SOURCE)
 
 
+INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
 ESSENTIALS, THREADS, RECENT, ARCHIVE = "essentials.md", "threads.md", "recent.md", "archive.md"
 """The standing pages of a scope (`state/views/standing_pages.py`)."""
 LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, ARCHIVE: 10_000}

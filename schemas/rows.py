@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import PEOPLE, UNKNOWN, Actor, Kind, Origin, Tier
+from memtape.schemas.events import PEOPLE, UNKNOWN, Kind, Origin, Tier
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
@@ -481,122 +481,18 @@ class DeadLetter(msgspec.Struct, frozen=True):
     digest: str
 
 
-class DayEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a daily log; `mark` is set for a replaced statement."""
+class Page(msgspec.Struct, frozen=True):
+    """A page of the vault: its path in its scope, and its Markdown without the zone, empty for no page.
 
-    id: str
-    at: int
-    actor: Actor
-    kind: Kind
-    session: str | None
-    text: str
-    captions: tuple[str, ...]
-    mark: str = ""
-
-
-class VaultPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of every page: its path in its scope, and the living texts captured from its zone.
-
-    `zone` is in the order of the log, for a page that has lost its zone.
+    `zone` are the living texts captured from its zone, in the order of the log, for a page that has lost its
+    zone. `body` is the zone of a tree page, with the page's text.
     """
 
     scope: str
     path: str
-    zone: tuple[str, ...] = ()
-
-
-class IndexPage(VaultPage, frozen=True, kw_only=True):
-    """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
-
-    `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
-    `standing` has the paths of the standing pages with content, and `places` that of the page of each shown
-    memory.
-    """
-
-    goal: MemoryRow | None
-    plan: MemoryRow | None
-    facts: tuple[MemoryRow, ...]
-    memories: int
-    memory_pages: tuple[str, ...]
-    day_pages: tuple[str, ...]
-    places: dict[str, str] = {}
-    conflicts: int = 0
-    summary_pages: tuple[str, ...] = ()
-    project: str = ""
-    standing: tuple[str, ...] = ()
-
-
-class MemoryPage(VaultPage, frozen=True, kw_only=True):
-    """A page of the consolidated list: memories in the order of their captures.
-
-    `links` has by row the memories used together with it, the strongest first: the id, and the page's path.
-    """
-
-    number: int
-    rows: tuple[MemoryRow, ...]
-    links: dict[str, tuple[tuple[str, str], ...]] = {}
-
-
-class DayPage(VaultPage, frozen=True, kw_only=True):
-    """The texts of one UTC day (or one part of a very long day), in order of time."""
-
-    day: str
-    entries: tuple[DayEntry, ...]
-
-
-class ListedConflict(NamedTuple):
-    """A conflict on its page, with its sides: a memory's row, and its page's path; None for a hidden side."""
-
-    row: ConflictRow
-    a: tuple[MemoryRow, str] | None
-    b: tuple[MemoryRow, str] | None
-
-
-class ConflictsPage(VaultPage, frozen=True, kw_only=True):
-    """The conflicts of a scope: pending ones by falling gravity, then settled ones, latest first.
-
-    `more` counts the conflicts without room on the page.
-    """
-
-    pending: tuple[ListedConflict, ...]
-    settled: tuple[ListedConflict, ...]
-    more: int = 0
-
-
-class SummaryPage(VaultPage, frozen=True, kw_only=True):
-    """The page of a summary, with the paths of its sources' pages, each once; None for a removed page."""
-
-    row: SummaryRow | None
-    places: tuple[str, ...] = ()
-
-
-class PageLine(NamedTuple):
-    """A line of a standing page under one of its headings: a text, its marks for readers, and its source.
-
-    `id` is the id of the memory or turn, and `path` the path of the page with the whole text.
-    """
-
-    section: str
     text: str
-    told: tuple[str, ...] = ()
-    id: str = ""
-    path: str = ""
-
-
-class StandingPage(VaultPage, frozen=True, kw_only=True):
-    """A page that introduces a scope to a reader: the lines that fit into `limit` characters.
-
-    `lines` are in order of choice, `sections` in order of display. `about` is a line below the title. `more`
-    counts the lines left out, and `how` says where to read them.
-    """
-
-    title: str
-    limit: int
-    lines: tuple[PageLine, ...]
-    sections: tuple[str, ...]
-    about: str = ""
-    more: int = 0
-    how: str = ""
+    zone: tuple[str, ...] = ()
+    body: str | None = None
 
 
 class ListedPage(NamedTuple):
@@ -628,19 +524,16 @@ class Beside(NamedTuple):
     text: str
 
 
-class TreePage(VaultPage, frozen=True, kw_only=True):
-    """The file of a tree page, with its text; `row` is None if no page has the slug."""
+class TreePage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the tree with its text, and the ends of its links."""
 
-    row: PageRow | None
-    text: str = ""
-    rest: str = ""
-    children: tuple[ListedPage, ...] = ()
-    edges: tuple[PageEnd, ...] = ()
-    backlinks: tuple[PageEnd, ...] = ()
-    beside: tuple[Beside, ...] = ()
-
-
-Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage | StandingPage | TreePage
+    row: PageRow
+    text: str
+    rest: str
+    children: tuple[ListedPage, ...]
+    edges: tuple[PageEnd, ...]
+    backlinks: tuple[PageEnd, ...]
+    beside: tuple[Beside, ...]
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):

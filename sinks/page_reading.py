@@ -1,7 +1,7 @@
 """The content of a tree page's file, by any author: its front matter, its text, and its unreadable parts.
 
-`sinks/page_markdown.py` writes the same form. Front matter is read as YAML with text as the only type, so
-that no value is converted. Unknown fields stay word for word. Earlier versions of a page are unknown here.
+`state/views/page_markdown.py` writes the same form. Front matter is read as YAML with text as the only type,
+so that no value is converted. Unknown fields stay word for word. Earlier versions of a page are unknown here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import yaml
 from memtape.schemas.events import CHILD
 from memtape.schemas.ids import ID_PATTERN, ROOT, is_slug, slug_of
 from memtape.schemas.patterns import lazy
-from memtape.sinks.page_markdown import REST
 from memtape.sinks.zones import Parts, inner, parts, was_changed
+from memtape.state.views.page_markdown import REST
 
 MAX_FRONT_BYTES = 4 * 1024 * 1024  # A page of 10,000 children has front matter of half a megabyte.
 

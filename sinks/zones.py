@@ -79,11 +79,6 @@ def joined(ours: bytes, zone: bytes) -> bytes:
     return (ours + b"\n" if ours else b"") + zone + b"\n"
 
 
-def as_written(version: str, zone: bytes) -> str:
-    """Return the line of front matter that says with which zone a version of a page was written."""
-    return f"written: {version} {digest_of(zone)}"
-
-
 def was_changed(found: Parts) -> bool | None:
     """Return whether a zone lacks the digest in its page's front matter, None without one.
 

@@ -21,7 +21,6 @@ from memtape import Client
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Input, Operation, Settled
 from memtape.schemas.settings import Settings
-from memtape.sinks.vault import render
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -298,7 +297,7 @@ def test_an_answer_is_of_people_alone_and_holds_until_more_is_said() -> None:
 
 def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hidden() -> None:
     def told(*events: Event) -> str:
-        return render(page(world(*events), "conflicts.md", Settings()))
+        return page(world(*events), "conflicts.md", Settings()).text
 
     loud = [said("The *staging* database listens on port 5433.", "old", 1), PAIR[1], *RAISED[2:]]
     text = told(*loud)
@@ -310,9 +309,9 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     hidden = told(*RAISED, done, forgotten(["old"], "gone"))
     assert "5433" not in hidden and "A: no longer shown" in hidden
     assert told(*RAISED, forgotten(["old"], "gone")) == "" == told(*PAIR)
-    index = render(page(world(*RAISED), "MEMORY.md", Settings()))
+    index = page(world(*RAISED), "MEMORY.md", Settings()).text
     assert "1 conflict waits: [conflicts](conflicts.md)" in index
-    assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
+    assert "conflict" not in page(world(*RAISED, done), "MEMORY.md", Settings()).text
 
 
 def run(home: Path, *words: str, code: int = 0) -> str:

@@ -17,15 +17,15 @@ from met import events_of
 
 from memtape import Client
 from memtape.schemas.events import Event, Used, make_tick
-from memtape.schemas.rows import EdgeRow, GoneRow, MemoryPage
-from memtape.schemas.settings import Settings
+from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.subjects import edges as subject
 from memtape.state.subjects.edges import Edges, Learned, Tie, candidates, resolved, use_together, weight_at
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.state.views.pages import page, pages_of
+from memtape.state.views.page_texts import used_with
+from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 from memtape.state.views.standing_pages import MEMORIES_PER_PAGE
 from memtape.tools.keep.erasing import plan
@@ -56,10 +56,8 @@ def linked(scope: Scope) -> dict[tuple[int, int], int]:
 
 def links_of(scope: Scope, name: str) -> list[str]:
     """Return what the vault says that a memory was used with."""
-    found = page(scope, "memories/001.md", Settings())
-    assert isinstance(found, MemoryPage)
     names = {fact.id: str(fact.body.text).split()[1] for fact in FACTS}  # type: ignore[union-attr]
-    return [names[id] for id, _ in found.links.get(make_id(name), ())]
+    return [names[id] for id, _ in used_with(scope, make_id(name))]
 
 
 def test_a_window_closes_by_a_later_use_of_any_session_and_not_by_the_end_of_the_log() -> None:
@@ -148,9 +146,8 @@ def test_a_link_to_another_page_follows_what_happens_there() -> None:
     hide, show = forgotten(["far"], "f"), restored(["far"], "b")
     for said, linked_to in ((hide, []), (show, [(make_id("far"), "memories/002.md")])):
         changes = fold(partition, slots([said], start=partition.offset))
-        (first,) = [it for it in pages_of(partition, changes) if it.path == "memories/001.md"]
-        assert isinstance(first, MemoryPage)
-        assert list(first.links.get(make_id("heron"), ())) == linked_to
+        assert [it for it in pages_of(partition, changes) if it.path == "memories/001.md"]
+        assert used_with(partition.scopes["project:test"], make_id("heron")) == linked_to
 
 
 def test_what_may_not_be_seen_and_what_joins_a_memory_with_itself_is_not_there() -> None:

@@ -41,13 +41,13 @@ from memtape.schemas.texts import texts_of_body, with_texts
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.markdown import escape
 from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
 from memtape.sinks.row_tables import VECTORS
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
 from memtape.state.text.traces import FEW_SOUGHT, Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
+from memtape.state.views.markdown import escape
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import Line, Writer

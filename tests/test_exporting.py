@@ -19,7 +19,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.visible import visible
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.markdown import escape, quote, unescape
+from memtape.state.views.markdown import escape, quote, unescape
 from memtape.tools.client import Client
 
 A, B = "project:a", "project:b"

@@ -22,7 +22,6 @@ from replaying import Replay, replay
 from memtape.schemas.codec import decode
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import TABLES, GoneRow
-from memtape.sinks.vault import render
 from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -79,7 +78,7 @@ def content_of(scope: Scope) -> dict[tuple[str, str], str]:
 def pages_by_scope(partition: Partition) -> dict[str, dict[str, str]]:
     """Return the Markdown of every scope of a partition that has any, by path."""
     rendered = {
-        name: {page.path: render(page) for page in pages_of(partition, all_changes(scope))}
+        name: {page.path: page.text for page in pages_of(partition, all_changes(scope))}
         for name, scope in partition.scopes.items()
     }
     return {name: {path: it for path, it in pages.items() if it} for name, pages in rendered.items() if pages}

@@ -43,10 +43,10 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.subjects import lifecycle
+from memtape.state.views.markdown import escape
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import captured, configured, slots
+from builders import captured, configured, make_id, slots
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,11 +19,11 @@ from markdown_it.token import Token
 from tables import table
 
 from memtape.schemas.events import Media
-from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page, StandingPage
+from memtape.schemas.places import LIMITS
+from memtape.schemas.rows import Page
 from memtape.schemas.visible import one_line, visible, visible_json
-from memtape.sinks.markdown import escape
-from memtape.sinks.vault import render
 from memtape.state.core.partition import Partition, fold
+from memtape.state.views.markdown import escape
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.doors.cli import main
@@ -38,6 +38,13 @@ OWN = {
     "bullet_list_close", "list_item_open", "list_item_close", "text_special",
 }  # fmt: skip
 """All that a page may be made of; links between pages are counted by themselves."""
+
+KINDS = ("fact", "goal", "plan", "turn", "journal")
+OWN_LINK = re.compile(
+    rf"{'|'.join(LIMITS)}|logs/[\d-]+\.md"
+    rf"|memories/\d{{3}}\.md(#\^({'|'.join(make_id(f'm{kind}') for kind in KINDS)}))?"
+)
+"""The links between the pages of `pages`."""
 
 texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30),
                   st.text("#*_[]()<>|`~!-+=:.&\\ \t\n1a/@w$%^{}", max_size=24))  # fmt: skip
@@ -72,8 +79,7 @@ def pages(text: str, name: str) -> list[Page]:
     """Return the pages of a scope in which a text was said, with a name in each other place."""
     picture = Media(caption=f"c {text}"[:4_096], kind="image", uri=None)
     fields = {"tags": (name,), "source": name, "media": (picture,), "actor": name, "session": name}
-    kinds = ("fact", "goal", "plan", "turn", "journal")
-    events = [captured(text, f"m{kind}", kind, **fields) for kind in kinds]
+    events = [captured(text, f"m{kind}", kind, **fields) for kind in KINDS]
     partition = Partition(0)
     fold(partition, slots([configured(), *events]))
     return pages_of(partition, all_changes(partition.scopes["project:test"]))
@@ -82,30 +88,25 @@ def pages(text: str, name: str) -> list[Page]:
 @given(pieces.filter(str.strip), names)
 def test_a_page_shows_its_texts_and_makes_nothing_of_them(text: str, name: str) -> None:
     for page in pages(text, name):
-        markdown = render(page)
+        markdown = page.text
         found = list(tokens(markdown))
         links = [token.attrs["href"] for token in found if token.type == "link_open"]
-        own = []
-        if isinstance(page, IndexPage):
-            rows = [row for row in (page.goal, page.plan, *page.facts) if row is not None]
-            own = [*page.standing, *(f"{page.places[row.id]}#%5E{row.id}" for row in rows)]
-            own += [*page.memory_pages, *page.day_pages]
-        if isinstance(page, StandingPage):
-            lines = [it for its in page.sections for it in page.lines if it.section == its]
-            own = [it.path + f"#%5E{it.id}" * it.path.startswith("memories/") for it in lines]
-        assert links == own
+        may_lead = page.path == "MEMORY.md" or page.path in LIMITS
+        own = re.findall(r"(?<!\\)\]\((.*?)\)", markdown) if may_lead else []
+        assert links == [link.replace("^", "%5E") for link in own]
+        assert all(OWN_LINK.fullmatch(link) for link in own)
         may = OWN | ({"link_open", "link_close"} if own else set())
         assert {token.type for token in found} <= may, markdown
         after_open = itertools.pairwise(found)
         headings = [after.content for token, after in after_open if token.type == "heading_open"]
         assert len(headings) == markdown.count("\n#") + markdown.startswith("#")
         told = r"Memor|20\d\d-\d\d-\d\d|Goal|Plan|What holds|Session "
-        assert isinstance(page, StandingPage) or all(re.match(told, heading) for heading in headings)
+        assert page.path in LIMITS or all(re.match(told, heading) for heading in headings)
         quotes = [token for token in PARSER.parse(markdown) if token.type == "inline" and token.level > 1]
-        if isinstance(page, MemoryPage | DayPage):
+        if page.path.startswith(("memories/", "logs/")):
             seen = [line.strip() for token in quotes for line in shown(token).split("\n") if line.strip()]
             said = [line.strip() for line in visible(text).split("\n") if line.strip()]
-            caption = [f"(shows: {one_line(f'c {text}'[:4_096])})"] if isinstance(page, DayPage) else []
+            caption = [f"(shows: {one_line(f'c {text}'[:4_096])})"] if page.path.startswith("logs/") else []
             times = len(seen) // len(said + caption)
             assert times and seen == (said + caption) * times
 

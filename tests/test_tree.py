@@ -23,7 +23,7 @@ from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import PageRow
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
-from memtape.sinks.vault import Vault, render
+from memtape.sinks.vault import Vault
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.tree.checking import TreeProblem, check, laid
@@ -265,7 +265,7 @@ class World:
         """Every file is what its page says, and no other is there."""
         scope = self.partition.scopes[SCOPE]
         pages = pages_of(self.partition, all_changes(scope))
-        made = {it.path: text.encode() for it in pages if (text := render(it))}
+        made = {it.path: text.encode() for it in pages if (text := it.text)}
         assert self.vault.read(SCOPE) == made
         folder = self.home.scope_folder(SCOPE)
         files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}

@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured, configured, slots
+from builders import captured, configured, slots
 from hypothesis import example, given
 from hypothesis import strategies as st
 from soaked import examples
 from test_shown import HOSTILE
 
-from memtape.schemas.events import Actor
-from memtape.schemas.rows import DayEntry, DayPage, ScopeMark
+from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
-from memtape.sinks.markdown import escape
 from memtape.sinks.page_files import ScopeFiles, kept
-from memtape.sinks.vault import Vault, render
+from memtape.sinks.vault import Vault
 from memtape.state.core.partition import Partition, fold
+from memtape.state.views.markdown import escape, quote
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes
 
@@ -38,11 +37,10 @@ class Killed(BaseException):
     """What nothing catches."""
 
 
-def page_of(day: str, text: str) -> DayPage:
+def page_of(day: str, text: str) -> Page:
     """Return a page of one entry, or an empty one where there is no text."""
-    by = Actor(name="Ada", origin="user")
-    entry = DayEntry(id="x", at=START, actor=by, kind="turn", session=None, text=text, captions=())
-    return DayPage(scope=SCOPE, path=f"logs/{day}.md", day=day, entries=(entry,) if text else ())
+    said = "\n".join((f"# {day}", "", *quote(text), "")) if text else ""
+    return Page(SCOPE, f"logs/{day}.md", said)
 
 
 @contextmanager
@@ -208,7 +206,7 @@ def test_what_one_saves_stays(tmp_path_factory: pytest.TempPathFactory, seed: in
     for day, text in texts.items():
         name = f"projects/a/logs/{day}.md"
         if text:
-            assert found[name] == render(page_of(day, text)).encode()
+            assert found[name] == page_of(day, text).text.encode()
         else:
             assert name not in found or found[name] in person.saved
     assert not person.lost(), f"seed {seed}"
@@ -244,7 +242,7 @@ def test_a_page_that_a_lost_machine_left_empty_is_damage_and_nobodys(tmp_path: P
     path = vault.home.scope_folder(SCOPE) / "logs" / f"{DAYS[0]}.md"
     path.write_bytes(left)
     vault.write([page_of(DAYS[0], "one")], [])
-    assert path.read_text() == render(page_of(DAYS[0], "one"))
+    assert path.read_text() == page_of(DAYS[0], "one").text
     assert kept(vault.home) == []
 
 
@@ -304,7 +302,7 @@ def test_a_page_is_written_only_when_it_changed_and_never_half(tmp_path: Path) -
     assert before
     vault.write(pages, [])
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
-    empty = next(found for found in pages if isinstance(found, DayPage))
-    vault.write([DayPage(scope=empty.scope, path=empty.path, day=empty.day, entries=())], [])
-    assert empty.path not in vault.read("project:test")
+    day = next(found for found in pages if found.path.startswith("logs/"))
+    vault.write([Page(day.scope, day.path, "")], [])
+    assert day.path not in vault.read("project:test")
     assert not [path for path in tmp_path.rglob(".*") if path.is_file()]

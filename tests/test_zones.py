@@ -23,20 +23,20 @@ from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Event, Operation, make_tick
 from memtape.schemas.places import ZONE_END, ZONE_START, zone_source
-from memtape.schemas.rows import IndexPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.vault import Vault, render, zone_for
+from memtape.sinks.vault import Vault, zone_for
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, is_untouched, joined, new_zone, parts
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.leading import key_of
 from memtape.state.text.markdown import points, written
-from memtape.state.views.pages import INDEX_LINES_BESIDE_FACTS, page, pages_of
+from memtape.state.views.page_texts import INDEX_LINES_BESIDE_FACTS, leading_facts
+from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes
 
 SCOPE = "project:test"
@@ -87,7 +87,7 @@ DAMAGED = {
 @pytest.mark.parametrize("how", [*DAMAGED])
 def test_a_page_whose_marks_are_damaged_is_kept_whole_beside(tmp_path: Path, how: str) -> None:
     vault = Vault(Home(tmp_path))
-    (index,) = [one for one in pages_with("It holds.") if isinstance(one, IndexPage)]
+    (index,) = [one for one in pages_with("It holds.") if one.path == "MEMORY.md"]
     vault.write([index], [])
     path = vault.home.scope_folder(SCOPE) / "MEMORY.md"
     path.write_text(path.read_text().replace(NOTE, f"{NOTE}\n- My line.\n"))
@@ -96,7 +96,7 @@ def test_a_page_whose_marks_are_damaged_is_kept_whole_beside(tmp_path: Path, how
     path.write_bytes(data)
     for _ in range(2):
         vault.write([index], [])
-    assert path.read_bytes() == joined(render(index).encode(), new_zone(()))
+    assert path.read_bytes() == joined(index.text.encode(), new_zone(()))
     (name,) = kept(vault.home)
     assert (vault.home.path / name).read_bytes() == data
 
@@ -104,7 +104,7 @@ def test_a_page_whose_marks_are_damaged_is_kept_whole_beside(tmp_path: Path, how
 @pytest.mark.parametrize("how", ["a link", "a folder", "read only", "unreadable"])
 def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: str) -> None:
     vault = Vault(Home(tmp_path / "home"))
-    (index,) = [one for one in pages_with("It holds.") if isinstance(one, IndexPage)]
+    (index,) = [one for one in pages_with("It holds.") if one.path == "MEMORY.md"]
     vault.write([index], [])
     path = vault.home.scope_folder(SCOPE) / "MEMORY.md"
     mine = path.read_bytes().replace(NOTE.encode(), b"- My line.")
@@ -118,10 +118,10 @@ def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: s
         (tmp_path / "mine.md").rename(path / "mine.md")
     else:
         path.chmod(0o400 if how == "read only" else 0)
-    (later,) = [one for one in pages_with("It holds.", "So does this.") if isinstance(one, IndexPage)]
+    (later,) = [one for one in pages_with("It holds.", "So does this.") if one.path == "MEMORY.md"]
     vault.write([later], [])
     found = parts(path.read_bytes())
-    assert found is not None and found.ours == render(later).encode()
+    assert found is not None and found.ours == later.text.encode()
     if how in ("a link", "a folder"):
         assert kept(vault.home) and is_untouched(found.zone or b"")
         held = tmp_path / "mine.md" if how == "a link" else vault.home.path / kept(vault.home)[0] / "mine.md"
@@ -266,7 +266,7 @@ def test_no_zone_is_lost(tmp_path_factory: pytest.TempPathFactory, seed: int, ki
     vault.write(pages_with("the end"), [])
     last = next(one for one in pages_with("the end") if path.as_posix().endswith(one.path))
     found = parts(path.read_bytes())
-    assert found is not None and found.ours == render(last).encode(), f"seed {seed}"
+    assert found is not None and found.ours == last.text.encode(), f"seed {seed}"
     shutil.rmtree(folder)
 
 
@@ -327,9 +327,8 @@ def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_lates
     events += [recalled(["of a model"], f"c {number}") for number in range(9)]
     events += [used(["used"], "use"), used(["of a model"], "use of it"), builders.pinned(["pinned"], "pin")]
     _, scope = scope_of(events)
-    index = page(scope, "MEMORY.md", Settings())
-    assert isinstance(index, IndexPage)
-    assert [row.text.removeprefix("The ").removesuffix(" thing.") for row in index.facts] == [
+    facts = leading_facts(scope, Settings(), [])
+    assert [row.text.removeprefix("The ").removesuffix(" thing.") for row in facts] == [
         "pinned", "used", "recalled more", "recalled", "confirmed", "latest", "older", "of a model",
     ]  # fmt: skip
 
@@ -358,9 +357,9 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
     shown: dict[tuple[str, str], str] = {}
     for slot in rest:
         for one in pages_of(partition, fold(partition, [slot])):
-            shown[one.scope, one.path] = render(one)
+            shown[one.scope, one.path] = one.text
     changes = [change for scope in partition.scopes.values() for change in all_changes(scope)]
-    made = {(one.scope, one.path): text for one in pages_of(partition, changes) if (text := render(one))}
+    made = {(one.scope, one.path): text for one in pages_of(partition, changes) if (text := one.text)}
     assert {key: text for key, text in shown.items() if text} == made
 
 
@@ -374,10 +373,14 @@ def test_the_lines_of_the_zone_are_those_of_people(facts: int, own: int, lines: 
     events += [captured("a goal", "g", "goal"), captured("a plan\n" * 50, "p", "plan")]
     events += [captured("said", f"t{day}", "turn", sent=START + day * DAY_US) for day in range(3)]
     _, scope = scope_of(events)
-    index = page(scope, "MEMORY.md", Settings(memory_page_lines=lines))
-    assert isinstance(index, IndexPage)
+    settings = Settings(memory_page_lines=lines)
+    index, shown = page(scope, "MEMORY.md", settings), leading_facts(scope, settings, [])
     assert index.zone == tuple(f"my line {number}" for number in range(own))
-    assert not [row for row in index.facts if "my line" in row.text]
-    assert len(index.facts) == max(0, min(facts + 1, lines - INDEX_LINES_BESIDE_FACTS - own))
-    whole = joined(render(index).encode(), zone_for(index) or b"")
+    assert not [row for row in shown if "my line" in row.text]
+    assert (
+        len(shown)
+        == index.text.count("\n- ")
+        == max(0, min(facts + 1, lines - INDEX_LINES_BESIDE_FACTS - own))
+    )
+    whole = joined(index.text.encode(), zone_for(index) or b"")
     assert whole.count(b"\n") <= max(lines, own + INDEX_LINES_BESIDE_FACTS)

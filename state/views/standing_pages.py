@@ -1,10 +1,10 @@
-"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts.
+"""The standing pages of a scope, as Markdown: essentials, open ends, recent and archived texts.
 
 First come the places of captures and memories in the vault, shared by all pages.
 
 The same texts are left out of a start: `context` chooses the instructions, `leading` the worthiest memories,
-and both leave out subjects that people ordered to leave out. `sinks/markdown.py` writes a page and cuts
-it to its length; `pages` decides which change touches which page.
+and both leave out subjects that people ordered to leave out. `markdown` writes a page and cuts it to its
+length; `pages` decides which change touches which page.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, STATED_TAG
 from memtape.schemas.patterns import lazy
 from memtape.schemas.places import ARCHIVE, ESSENTIALS, LIMITS, RECENT, THREADS
-from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
+from memtape.schemas.rows import MemoryRow, made_from, marks, signature
 from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
@@ -32,6 +31,8 @@ from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
 from memtape.state.text.reading import read
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
+from memtape.state.views.markdown import PageLine
+from memtape.state.views.markdown import standing as written
 from memtape.state.views.rows import memory_row
 
 MEMORIES_PER_PAGE = 500
@@ -64,12 +65,6 @@ def zone_captures(scope: Scope, path: str) -> list[Capture]:
     """Return the living captures from the zone of a page, in the order of the log."""
     captures = map(scope.captures.by_seq.__getitem__, scope.captures.zones.get(path, ()))
     return [capture for capture in captures if not capture.hidden]
-
-
-def page_at(scope: Scope, path: str) -> dict[str, Any]:
-    """Return the fields that every page has."""
-    zone = tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
-    return {"scope": scope.name, "path": path, "zone": zone}
 
 
 def is_told(scope: Scope, memory: Memory) -> bool:
@@ -128,23 +123,21 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
     return [named_by(order) for text in ordering for order in heard_in(read(text)).orders]
 
 
-def _page(
-    scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
-) -> StandingPage:
-    more |= {"limit": LIMITS[path], "lines": tuple(lines), **page_at(scope, path)}
-    return StandingPage(title=title, sections=sections, **more)
-
-
-def _essentials(scope: Scope) -> StandingPage:
+def essential_lines(scope: Scope) -> list[PageLine]:
     """Return goal, plan, standing instructions and facts, most important first, chosen as for a start."""
     names, said = names_left_out(scope), dict[str, None]()
     lines = [*_aims(scope, names), *_rules(scope, names, said)]
     facts = islice((row for row in _facts(scope, names) if row.id not in said), FACTS)
-    lines += _sectioned(scope, sorted(facts, key=lambda row: row.contradicts is not None))
-    sections = dict.fromkeys(line.section for line in lines)
-    first = [it for it in (_GOAL, _PLAN, _RULES, _PINNED, _DECIDED, _WANTED, _WHO) if it in sections]
-    about = [it for it in sections if it not in first and it != _ALSO]
-    return _page(scope, ESSENTIALS, f"What to know of {scope.name}", lines, (*first, *about, _ALSO))
+    return [*lines, *_sectioned(scope, sorted(facts, key=lambda row: row.contradicts is not None))]
+
+
+def _essentials(scope: Scope) -> str:
+    lines = essential_lines(scope)
+    named = dict.fromkeys(line.section for line in lines)
+    first = [it for it in (_GOAL, _PLAN, _RULES, _PINNED, _DECIDED, _WANTED, _WHO) if it in named]
+    about = [it for it in named if it not in first and it != _ALSO]
+    sections = (*first, *about, _ALSO)
+    return written(f"What to know of {scope.name}", lines, sections, LIMITS[ESSENTIALS])
 
 
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
@@ -239,7 +232,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
 
 
-def _archive(scope: Scope) -> StandingPage:
+def _archive(scope: Scope) -> str:
     """Return the units archived by themselves, in sections by month and reason, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
     found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
@@ -251,12 +244,11 @@ def _archive(scope: Scope) -> StandingPage:
         said = (*_who_when(capture), *("left the views",) * it.purged)
         title, text = f"{section}: {counts[section]:,}", scope.captures.body(capture).text
         lines.append(PageLine(title, text, said, first.id))
-    return _page(
-        scope,
-        ARCHIVE,
+    return written(
         f"Archived in {scope.name}",
         lines,
         tuple(dict.fromkeys(line.section for line in lines)),
+        LIMITS[ARCHIVE],
         about=_BACK,
         more=len(found) - len(lines),
         how="`memtape archive --list --limit 1000`",
@@ -290,12 +282,16 @@ def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
     return PageLine(section, row.text, told + about, row.id, path)
 
 
-STANDING: dict[str, Callable[[Scope], StandingPage]] = {
-    ESSENTIALS: _essentials,
-    THREADS: lambda scope: _page(
-        scope, THREADS, f"Open in {scope.name}", _open_ends(scope), (*_OPEN.values(),), how=_SEARCH
-    ),
-    RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
-    ARCHIVE: _archive,
-}
-"""The function that makes each standing page, even an empty one, by its path."""
+def _threads(scope: Scope) -> str:
+    lines, sections = [*_open_ends(scope)], tuple(_OPEN.values())
+    return written(f"Open in {scope.name}", lines, sections, LIMITS[THREADS], how=_SEARCH)
+
+
+def _latest(scope: Scope) -> str:
+    return written(f"Lately in {scope.name}", [*_recent(scope)], ("",), LIMITS[RECENT])
+
+
+STANDING: dict[str, Callable[[Scope], str]] = {
+    ESSENTIALS: _essentials, THREADS: _threads, RECENT: _latest, ARCHIVE: _archive,
+}  # fmt: skip
+"""The function that writes each standing page, empty without content, by its path."""

@@ -27,16 +27,14 @@ def path_of(slug: str) -> str:
     return f"{PAGES}/{slug}.md"
 
 
-def tree_page(scope: Scope, path: str, page: Page | None) -> TreePage:
-    """Return the file of a page at a path, as it is now; `page` is None if no page has the slug."""
+def tree_page(scope: Scope, page: Page | None) -> TreePage | None:
+    """Return a page as it is now, None for none, or without a living version."""
     row = None if page is None else page_row(scope, page.id)
     if page is None or row is None:
-        return TreePage(scope=scope.name, path=path, row=None)
+        return None
     captures = (scope.captures.by_seq[seq] for seq in page.standing.beside)
     beside = ((it, it.actor, scope.captures.body(it).text) for it in captures)
     return TreePage(
-        scope=scope.name,
-        path=path,
         row=row,
         text=text_of(scope, page),
         rest=page.told("rest", ""),

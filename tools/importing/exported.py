@@ -19,7 +19,7 @@ from memtape.schemas.events import OWN_TAGS, Event
 from memtape.schemas.ids import ID_PATTERN
 from memtape.schemas.times import parse_iso
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.markdown import unescape
+from memtape.state.views.markdown import unescape
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import reading
 from memtape.tools.importing.documents import MARKDOWN_ENDINGS

@@ -25,11 +25,11 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import TREE_FOLDER, PageBytes, PageNote, Stamp
-from memtape.sinks.page_markdown import body_of, index_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
+from memtape.state.views.page_markdown import body_of, index_of
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
 from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.keep.edited_files import EditedFiles
@@ -175,7 +175,7 @@ class TreeFiles(EditedFiles):
         """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page = self._page_of(slug, data)
-        written = tree_page(self._before, path_of(page.slug), page) if page is not None else None
+        written = tree_page(self._before, page)
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
         if wanted != slug and self._scope != GLOBAL:
             if not self._files.rename(path, path_of(wanted)):
@@ -241,7 +241,6 @@ class TreeFiles(EditedFiles):
     def _changed(self, edit: PageEdit, page: Page, was: TreePage) -> list[Event]:
         """Return the events of a person's changes to a page's file, which `was` so, or its name."""
         read, row, events = edit.read, was.row, list[Event]()
-        assert row is not None
         is_lost = self._is_lost(read.version)
         base = row.version if is_lost else read.version or row.version
         is_other = read.changed or is_lost

@@ -17,7 +17,7 @@ from memtape.schemas.rows import Row, TableName, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import foreign
-from memtape.sinks.vault import Vault, render
+from memtape.sinks.vault import Vault
 from memtape.state.core.digests import digest, logical_row, root, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
@@ -178,8 +178,8 @@ def _expected(state: Partition) -> ViewContent:
         for change in changes:
             if change.table in ROWS:
                 expected.rows.setdefault(change.table, []).append(row_of(scope, change))
-        rendered = ((page.path, render(page)) for page in pages_of(state, changes))
-        expected.pages[name] = {path: text.encode() for path, text in rendered if text}
+        pages = pages_of(state, changes)
+        expected.pages[name] = {page.path: page.text.encode() for page in pages if page.text}
     return expected
 
 

@@ -18,7 +18,6 @@ from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow, made_from
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.orders import is_about
 from memtape.state.text.reading import read
@@ -32,6 +31,7 @@ from memtape.state.views.context import (
     items_of,
     left_out_by,
 )
+from memtape.state.views.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told
 from memtape.state.views.proposals import Proposal
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 from memtape.tools.query.conflicts import Answered, answers_of, opposed_pairs, waiting

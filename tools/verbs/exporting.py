@@ -14,7 +14,6 @@ from memtape.schemas.errors import InvalidUse
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.visible import many, visible_json
 from memtape.sinks.home.folders import Home, write_new
-from memtape.sinks.vault import render
 from memtape.state.core.erasures import erasures_of
 from memtape.state.views.pages import pages_at
 from memtape.state.views.standing_pages import MEMORIES_PER_PAGE, memory_path
@@ -91,7 +90,7 @@ def memory_pages(home: Home, log: Log, scope: str) -> Iterator[bytes]:
     known = partition.scopes.get(scope)
     firsts = range(0, len(known.captures.ordinals) if known else 0, MEMORIES_PER_PAGE)
     for page in pages_at(partition, [(scope, memory_path(first)) for first in firsts]):
-        yield render(page).encode() + b"\n"
+        yield page.text.encode() + b"\n"
 
 
 def _export_lines(world: World, asked: Any, done: Exported) -> Iterator[str]:

@@ -167,8 +167,8 @@ def show_page(
     Raises `NotFound`.
     """
     scope, named = _named(world, page)
-    shown = tree_pages.tree_page(scope, "", named)
-    assert shown.row is not None
+    shown = tree_pages.tree_page(scope, named)
+    assert shown is not None
     return made_from(
         PageShown,
         shown,

@@ -1,15 +1,17 @@
 """Text as Markdown that shows exactly the text, never a heading, a link or HTML; and standing pages in it.
 
-Of the lines of a standing page as many are written as its characters hold, under headings; a page is cut
-between lines only. Which lines there are, and which come first, is decided in the state.
+Agents' texts are data and escaped, so that none becomes a heading, a link, an embedded page or HTML. Of the
+lines of a standing page as many are written as its characters hold, under headings; a page is cut between
+lines only.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import PageLine, StandingPage
 from memtape.schemas.visible import one_line, visible
 
 SHORT_ID_CHARS = 13  # How much of an id a line of a page shows; its link has the whole.
@@ -59,25 +61,44 @@ def quote(text: str) -> list[str]:
     return [f"> {_escaped(line)}".rstrip() for line in visible(text).split("\n")]
 
 
-def standing(page: StandingPage) -> str:
-    """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
-    if not page.lines:
+class PageLine(NamedTuple):
+    """A line of a standing page under one of its headings: a text, its marks for readers, and its source.
+
+    `id` is the id of the memory or turn, and `path` the path of the page with the whole text.
+    """
+
+    section: str
+    text: str
+    told: tuple[str, ...] = ()
+    id: str = ""
+    path: str = ""
+
+
+def standing(
+    title: str, lines: Sequence[PageLine], sections: Sequence[str], limit: int,
+    *, about: str = "", more: int = 0, how: str = "",
+) -> str:  # fmt: skip
+    """Return the Markdown of a standing page of at most `limit` characters, empty without lines.
+
+    `lines` are in order of choice, `sections` in order of display. `about` is a line below the title. `more`
+    counts the lines left out before, and `how` says where to read them.
+    """
+    if not lines:
         return ""
-    head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
-    head += f"\n{page.about}\n" if page.about else ""
-    room = page.limit - len(head) - len(_rest(page, len(page.lines) + page.more))
-    chosen: dict[str, list[str]] = {section: [] for section in page.sections}
-    left_out = page.more
-    for line in page.lines:
+    head = f"# {escape(one_line(title, TEXT_CHARS))}\n"
+    head += f"\n{about}\n" if about else ""
+    room = limit - len(head) - len(_rest(how, len(lines) + more))
+    chosen: dict[str, list[str]] = {section: [] for section in sections}
+    for line in lines:
         written = _line(line)
         cost = len(written) + (0 if chosen[line.section] else len(_heading(line.section)))
         if cost > room:
-            left_out += 1
+            more += 1
             continue
         room -= cost
         chosen[line.section].append(written)
     body = "".join(_heading(section) + "".join(lines) for section, lines in chosen.items() if lines)
-    return head + body + _rest(page, left_out)
+    return head + body + _rest(how, more)
 
 
 def ids_told(written: str) -> frozenset[str]:
@@ -99,5 +120,5 @@ def _line(line: PageLine) -> str:
     return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {whole}\n"
 
 
-def _rest(page: StandingPage, count: int) -> str:
-    return f"\n{count:,} more: {page.how}\n" if count and page.how else ""
+def _rest(how: str, count: int) -> str:
+    return f"\n{count:,} more: {how}\n" if count and how else ""

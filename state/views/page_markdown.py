@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-import orjson
-
+from memtape.schemas.codec import canonical
 from memtape.schemas.events import CHILD, PEOPLE, Origin
-from memtape.schemas.ids import ROOT, is_slug
+from memtape.schemas.ids import ROOT, digest_of, is_slug
 from memtape.schemas.places import ZONE_END, ZONE_START
-from memtape.schemas.rows import PageRow, TreePage
+from memtape.schemas.rows import TreePage
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line, visible
-from memtape.sinks.markdown import escape, quote
-from memtape.sinks.zones import as_written
+from memtape.state.views.markdown import escape, quote
 
 FENCE = "---"
 REST = "memtape_rest"
@@ -30,24 +28,19 @@ _MARK = re.compile(r"<!--(?=\s*memtape:)")
 
 
 def page_lines(page: TreePage) -> list[str]:
-    """Return the lines of a file except its zone, none without a page; the zone follows the front matter."""
-    row = page.row
-    if row is None:
-        return []
-    index = list(_index(page, row))
-    return [*_front_matter(page, row), *(["", *index] if index else [])]
+    """Return the lines of a file except its zone, which follows the front matter."""
+    index = index_of(page)
+    return [*_front_matter(page), *(["", index] if index else [])]
 
 
 def index_of(page: TreePage) -> str:
     """Return the index below the text in the file of a page, empty for none."""
-    return "" if page.row is None else "\n".join(_index(page, page.row))
+    return "\n".join(_index(page))
 
 
-def page_zone(page: TreePage) -> bytes | None:
+def page_zone(page: TreePage) -> str:
     """Return the zone with the text of a page."""
-    if page.row is None:
-        return None
-    return f"{ZONE_START}\n{body_of(page.text, page.row.origin)}{ZONE_END}".encode()
+    return f"{ZONE_START}\n{body_of(page.text, page.row.origin)}{ZONE_END}"
 
 
 def body_of(text: str, origin: Origin) -> str:
@@ -61,11 +54,12 @@ def body_of(text: str, origin: Origin) -> str:
     return body.rstrip("\n") + "\n" if body.strip() else ""
 
 
-def _front_matter(page: TreePage, row: PageRow) -> Iterator[str]:
+def _front_matter(page: TreePage) -> Iterator[str]:
+    row = page.row
     yield FENCE
     yield f"id: {row.id}"
     yield f"slug: {_text(row.slug)}"
-    yield as_written(row.version or "none", page_zone(page) or b"")
+    yield f"written: {row.version or 'none'} {digest_of(page_zone(page).encode())}"
     yield f"title: {_text(row.title)}"
     yield f"summary: {_text(row.summary)}"
     yield from _list("routing_hints", map(_text, row.hints))
@@ -93,8 +87,8 @@ def _list(key: str, items: Iterable[str]) -> Iterator[str]:
         yield from lines
 
 
-def _index(page: TreePage, row: PageRow) -> Iterator[str]:
-    parts: list[list[str]] = []
+def _index(page: TreePage) -> Iterator[str]:
+    row, parts = page.row, list[list[str]]()
     if page.children:
         told = [it for it in page.children if it.told]
         more = len(page.children) - len(told)
@@ -133,4 +127,4 @@ def _text(value: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return a text as a JSON string, which YAML reads alike, and which holds no mark of a zone."""
-    return orjson.dumps(text).decode().replace("<", "\\u003c")
+    return canonical(text).decode().replace("<", "\\u003c")
