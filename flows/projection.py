@@ -207,7 +207,6 @@ class LoggedBodies(Bodies):
         self._read_to = 0
 
     def put(self, offset: int, body: Captured) -> None:
-        """See `Bodies.put`."""
         before = self._held.pop(offset, None)
         self._chars += len(body.text) - (len(before.text) if before is not None else 0)
         self._held[offset] = body
@@ -215,7 +214,6 @@ class LoggedBodies(Bodies):
             self._chars -= len(self._held.popitem(last=False)[1].text)
 
     def at(self, offset: int) -> Captured:
-        """See `Bodies.at`."""
         wanted = self._held.get(offset)
         if wanted is not None:
             self._held.move_to_end(offset)
@@ -234,5 +232,4 @@ class LoggedBodies(Bodies):
         return wanted
 
     def kept(self) -> dict[int, Captured]:
-        """See `Bodies.kept`."""
         return {}

@@ -50,7 +50,6 @@ class Log(Protocol):
     @property
     def place(self) -> str:
         """The log's address, for people and for opening it again: a path, or a URL without a secret."""
-        ...
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """Append all of `events` or none, and return their positions, in order.
@@ -59,11 +58,9 @@ class Log(Protocol):
         `sent`) the hour's tick is appended. A tick goes to the partition in its body and a `configured` to
         every partition; the position in partition 0 is returned. Raises `InvalidEvent`.
         """
-        ...
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """Append bytes as they are, unread and without ticks, for copies of logs and for tests."""
-        ...
 
     def read(
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
@@ -73,14 +70,12 @@ class Log(Protocol):
         With `scope` or `types` only the slots of events of that scope and of those types. Raises
         `OffsetOutOfRange` for an offset below 0 or beyond the end, `DamagedLog` for a damaged slot.
         """
-        ...
 
     def erased(self, partition: int) -> list[Slot]:
         """Return the slots of the `erased` events of a partition, which readers need before all other slots.
 
         An event is left out if an earlier event of its scope has its id.
         """
-        ...
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the ids already used by events of a scope, erased ones too, each with its first offset.
@@ -88,7 +83,6 @@ class Log(Protocol):
         Importers use it, so that a second import adds nothing. A concurrent writer may still append an id
         again; only the first event of an id counts.
         """
-        ...
 
     def matching(
         self, part: str, scopes: Sequence[str], types: Sequence[str], limit: int
@@ -98,7 +92,6 @@ class Log(Protocol):
         `part` is a prefix of the id, or its last `SHORT_CHARS` characters. No `scopes` are all scopes, and no
         `types` all types; events without a scope are left out.
         """
-        ...
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """Remove the bodies from slots (offsets by partition) for good; the rest of each event stays.
@@ -106,7 +99,6 @@ class Log(Protocol):
         An undecodable slot becomes `null`, an empty dead letter. The call returns once the bytes are gone
         from the storage, and raises `StillHeld` if another process keeps them: call again then.
         """
-        ...
 
     def offset_after(self, partition: int, sent: int) -> int:
         """Return the offset of the first event with `sent` after a time, else the end; `sent` may fall."""
@@ -117,11 +109,9 @@ class Log(Protocol):
 
     def ends(self) -> list[int]:
         """Return the next offset of each partition."""
-        ...
 
     def version(self) -> object:
         """Return a value that differs after every append of any process, and may differ without one."""
-        ...
 
     def check(self) -> None:
         """Raise `DamagedLog` for storage damaged in a way that reading could miss.
@@ -129,7 +119,6 @@ class Log(Protocol):
         The check reads everything once, a second or two for a million events, for callers about to trust all
         of it.
         """
-        ...
 
     def check_briefly(self) -> None:
         """Raise `DamagedLog` if a look of some 10 ms for 100,000 events, for every start, finds damage."""
@@ -142,7 +131,6 @@ class Log(Protocol):
 
     def close(self) -> None:
         """Release all resources of the log. Closing twice is allowed."""
-        ...
 
 
 PAGE_SLOTS = 5_000

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
-from functools import lru_cache
 
 from memtape.schemas.errors import MemtapeError
 
@@ -33,12 +32,7 @@ def format_time(time_us: int) -> str:
 
 def format_day(time_us: int) -> str:
     """Return the UTC day, as `2026-11-21`."""
-    return _format_day(time_us // DAY_US)
-
-
-@lru_cache(maxsize=4_096)
-def _format_day(day: int) -> str:
-    return format_time(day * DAY_US)[:10]
+    return format_time(time_us)[:10]
 
 
 def parse_time(text: str, now_us: int) -> int:

@@ -107,7 +107,7 @@ class Uses:
         counted = [id for one in waiting for id in one["used"]]
         for id in dict.fromkeys(id for one in waiting for id in one["ids"]):
             if id not in counted:
-                if not carries(answer, self.text_of(id), common, self.words.__getitem__, self.texts):
+                if not carries(answer, self.text_of(id), common, self.words, self.texts):
                     continue
                 found.append(id)
             for one in waiting:

@@ -175,7 +175,7 @@ def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]
 @pytest.mark.parametrize(("known", "answer", "question", "is_use"), table("carrying")["cases"])
 def test_what_carries_the_specifics(known: str, answer: str, question: str, is_use: bool) -> None:
     asked = words(question)
-    assert carries(answer_of(read(answer)), known, asked, lambda word: 1, 20) is is_use
+    assert carries(answer_of(read(answer)), known, asked, {}, 20) is is_use
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**13), st.integers(0, 10**13))

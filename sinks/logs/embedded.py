@@ -121,7 +121,6 @@ class EmbeddedLog(Log):
 
     @property
     def place(self) -> str:
-        """See `Log.place`."""
         return str(self.path)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
@@ -165,7 +164,6 @@ class EmbeddedLog(Log):
     def read(
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
-        """See `Log.read`."""
         self.check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
@@ -197,7 +195,6 @@ class EmbeddedLog(Log):
         return slots
 
     def erased(self, partition: int) -> list[Slot]:
-        """See `Log.erased`."""
         self.check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
@@ -211,7 +208,6 @@ class EmbeddedLog(Log):
         return [self._slot(partition, *row) for row in rows]
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """See `Log.known`."""
         query = "SELECT id, min(offset) FROM slots WHERE id IN (SELECT value FROM json_each(?))"
         query += " AND +scope = ? AND +partition = ? GROUP BY id"
         values = [canonical(list(ids)).decode(), scope, partition_of(scope, self.partitions)]
@@ -221,7 +217,6 @@ class EmbeddedLog(Log):
     def matching(
         self, part: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
-        """See `Log.matching`."""
         # In the order of bytes "g" comes after all that an id has.
         where, values = "id >= ? AND id < ?", [part, f"{part}g"]
         if len(part) == SHORT_CHARS:  # The index of ids alone is read whole, and no payload.
@@ -252,14 +247,12 @@ class EmbeddedLog(Log):
         self._empty_wal()
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """See `Log.offset_after`."""
         query = "SELECT min(offset) FROM slots WHERE partition = ? AND sent > ?"
         with self._lock, self._explained():
             (offset,) = self._db.execute(query, [partition, sent]).fetchone()
             return self._end(partition) if offset is None else int(offset)
 
     def ends(self) -> list[int]:
-        """See `Log.ends`."""
         with self._lock, self._explained():
             return [self._end(partition) for partition in range(self.partitions)]
 
@@ -278,7 +271,6 @@ class EmbeddedLog(Log):
         self._check_length()
 
     def close(self) -> None:
-        """See `Log.close`."""
         with self._lock:
             self._files = None  # SQLite removes two of them with the last process that has the log open.
             self._db.close()

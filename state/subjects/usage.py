@@ -82,10 +82,6 @@ class Usage(msgspec.Struct, dict=True, array_like=True):
     def __post_init__(self) -> None:
         self.moved: dict[int, None] = {}
 
-    def frequency(self, word: str) -> int:
-        """Return the number of counted texts with a word."""
-        return self.counts.get(word, 0)
-
 
 def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Apply a `recalled`, a `used` or a turn; record the seqs of captures reported or found to be used."""
@@ -187,7 +183,7 @@ def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
     counted = dict.fromkeys(chain(*(shown.used for shown in waiting)))
     found = []
     for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
-        if seq in counted or carries(answer, _text(seq, of), common, state.frequency, state.texts):
+        if seq in counted or carries(answer, _text(seq, of), common, state.counts, state.texts):
             found += [] if seq in counted else [seq]
             for shown in waiting:
                 if seq in shown.seqs and seq not in shown.used:

@@ -8,7 +8,7 @@ no. `usage` decides which answers are compared with which recalls.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,8 +28,6 @@ _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
 _SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
 _OVERLAPPING = "\u1100"  # Scripts from here on have overlapping pairs as words.
 
-Frequency = Callable[[str], int]
-
 
 class AnswerWords(NamedTuple):
     """An answer prepared for comparison: its words, its words with a digit, and its pairs of words."""
@@ -45,16 +43,18 @@ def answer_of(reading: Reading) -> AnswerWords:
     return AnswerWords(frozenset(said), _numbers(said), frozenset(_pairs(said)))
 
 
-def carries(answer: AnswerWords, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
+def carries(
+    answer: AnswerWords, known: str, asked: Iterable[str], counts: Mapping[str, int], texts: int
+) -> bool:
     """Return whether an answer carries the specifics of a known text.
 
-    `asked` are the words of the question, `frequency` returns the number of the scope's `texts` with a word.
+    `asked` are the words of the question, `counts` has the number of the scope's `texts` with a word.
     Enough is one rare name, number or identifier; two successive words with a rare one; or all specifics, one
     of them rare. A short text whose numbers differ from the answer's is not carried.
     """
 
     def is_rare(word: str, rare: tuple[int, int]) -> bool:
-        return frequency(word) <= max(rare[0], texts // rare[1])
+        return counts.get(word, 0) <= max(rare[0], texts // rare[1])
 
     common = frozenset(asked)
     own = [word for word in dict.fromkeys(_words(known)) if word not in common]

@@ -152,12 +152,8 @@ def judged(cases: Sequence[Case], texts: dict[str, list[str]]) -> list[tuple[Cas
     counts = {scope: Counter(word for text in its for word in {*words(text)}) for scope, its in texts.items()}
 
     def is_used(case: Case) -> bool:
-        told, asked, count = (
-            answer_of(read(case.answer)),
-            words(case.question),
-            counts[case.scope].__getitem__,
-        )
-        return carries(told, case.known, asked, count, len(texts[case.scope]))
+        told, asked = answer_of(read(case.answer)), words(case.question)
+        return carries(told, case.known, asked, counts[case.scope], len(texts[case.scope]))
 
     return [(case, is_used(case)) for case in cases]
 
