@@ -5,7 +5,6 @@ Bodies of turns are read again from the log when a changed row, a page or an ans
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
@@ -20,7 +19,6 @@ from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.subjects.captures import Bodies
 from memtape.state.views.pages import mark_of, pages_at, places_of
 from memtape.state.views.rows import guarded_rows
 
@@ -196,40 +194,36 @@ def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda
     on_fold(offset - start, offset - start)
 
 
-class LoggedBodies(Bodies):
-    """The `Bodies` of a partition of a log. Raises `NotFound` for a body erased since the state was made."""
+class LoggedBodies(dict[int, Captured]):
+    """The bodies of a partition of a log: those last put or read, and any other by reading the log again.
+
+    Raises `NotFound` for a body erased since the state was made.
+    """
 
     def __init__(self, log: Log, partition: int) -> None:
         self._log = log
         self._partition = partition
-        self._held: OrderedDict[int, Captured] = OrderedDict()
         self._chars = 0
         self._read_to = 0
 
-    def put(self, offset: int, body: Captured) -> None:
-        before = self._held.pop(offset, None)
-        self._chars += len(body.text) - (len(before.text) if before is not None else 0)
-        self._held[offset] = body
-        while len(self._held) > HELD or self._chars > HELD_CHARS:
-            self._chars -= len(self._held.popitem(last=False)[1].text)
+    def __setitem__(self, offset: int, body: Captured) -> None:
+        if offset in self:
+            return
+        super().__setitem__(offset, body)
+        self._chars += len(body.text)
+        while len(self) > HELD or self._chars > HELD_CHARS:
+            self._chars -= len(self.pop(next(iter(self))).text)
 
-    def at(self, offset: int) -> Captured:
-        wanted = self._held.get(offset)
-        if wanted is not None:
-            self._held.move_to_end(offset)
-            return wanted
-        reads_on = self._read_to <= offset < self._read_to + PAGE_SLOTS
+    def __missing__(self, offset: int) -> Captured:
+        reads_on, wanted = self._read_to <= offset < self._read_to + PAGE_SLOTS, None
         slots = self._log.read(self._partition, offset, PAGE_SLOTS if reads_on else FEW_SLOTS)
         self._read_to = offset + len(slots)
         for slot in slots:
             body = body_of_capture(slot.payload)
             if body is not None:
-                self.put(slot.offset, body)
+                self[slot.offset] = body
             if slot.offset == offset:
                 wanted = body
         if wanted is None:
             raise NotFound("Something that is asked for has been erased just now.", "Ask again.")
         return wanted
-
-    def kept(self) -> dict[int, Captured]:
-        return {}

@@ -46,7 +46,7 @@ class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):
 
     def __post_init__(self) -> None:
         self.stale = self.met_erased = False
-        self.bodies = Bodies()
+        self.bodies: Bodies = {}
 
 
 def fold(state: Partition, slots: Iterable[Slot]) -> dict[Change, int]:
@@ -116,16 +116,14 @@ def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Sc
 
 
 def snapshot(state: Partition) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state, state.bodies.kept()))
+    """Return the bytes from which `restore` makes an equal state; bodies on a log are read from there."""
+    return msgspec.msgpack.encode((state, state.bodies if type(state.bodies) is dict else {}))
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
     state, kept = msgspec.msgpack.decode(data, type=tuple[Partition, dict[int, Captured]])
-    state.bodies = bodies or state.bodies
-    for offset, body in kept.items():
-        state.bodies.put(offset, body)
+    state.bodies = kept if bodies is None else bodies
     for scope in state.scopes.values():
         scope_state.rebuild(scope, state.bodies)
     return state

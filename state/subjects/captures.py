@@ -1,4 +1,4 @@
-"""The captures of a scope, every text once, by seq, id and normalised text, and the source of turns' bodies.
+"""The captures of a scope, every text once, by seq, id and normalised text.
 
 The store only remembers. `memories` decides which captures are one memory, `tombstones` which are hidden. A
 text that an earlier `decided` event named was made by a consolidation: it repeats memories and is compared
@@ -35,28 +35,8 @@ ENTRY_KINDS = ("turn", "journal")  # Kinds of entries in the daily log.
 Seen = dict[bytes, int]
 """Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content."""
 SEEN_BITS = 32
-
-
-class Bodies:
-    """The captured bodies of a partition by offset; here all of them, in memory, for a state without a log.
-
-    A state stores the offsets of turns, and not their texts. The reader of a log is elsewhere.
-    """
-
-    def __init__(self) -> None:
-        self._bodies: dict[int, Captured] = {}
-
-    def put(self, offset: int, body: Captured) -> None:
-        """Store a body just read at an offset."""
-        self._bodies[offset] = body
-
-    def at(self, offset: int) -> Captured:
-        """Return the body captured at an offset of a capture."""
-        return self._bodies[offset]
-
-    def kept(self) -> dict[int, Captured]:
-        """Return by offset the bodies that only the snapshot can hold."""
-        return self._bodies
+Bodies = dict[int, Captured]
+"""The captured bodies of a partition by offset. A state stores the offsets of turns, and not their texts."""
 
 
 class Capture(msgspec.Struct, gc=False, omit_defaults=True):
@@ -111,7 +91,7 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         self.zones: dict[str, list[int]] = {}
         self.stated: dict[int, list[int]] = {}
         self.spoken: list[int] = []
-        self.bodies = Bodies()
+        self.bodies: Bodies = {}
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
         for capture in self.by_seq.values():
@@ -140,7 +120,7 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
 
     def body(self, capture: Capture) -> Captured:
         """Return the body of a capture."""
-        return self.bodies.at(capture.offset) if capture.own is None else capture.own
+        return self.bodies[capture.offset] if capture.own is None else capture.own
 
     def get(self, id: str) -> Capture | None:
         """Return the capture of this id, None where the scope has none."""
@@ -187,7 +167,7 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
         turn=turn.seq if turn is not None and turn.kind == "turn" else -1,
     )
     if capture.own is None:
-        state.bodies.put(capture.offset, body)
+        state.bodies[capture.offset] = body
     state.by_seq[capture.seq] = capture
     state._know(capture)
     return shown_changes(context.scope, capture)

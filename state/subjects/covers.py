@@ -121,8 +121,6 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
         cover = self.holding.pop(number)
         for id in dict.fromkeys((cover.by, *cover.seen)):
             self._numbers_of[id].remove(number)
-            if not self._numbers_of[id]:
-                del self._numbers_of[id]
 
 
 def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[Change]:

@@ -88,8 +88,6 @@ class Validity(msgspec.Struct, dict=True, array_like=True):
         del self.outdated[judgement]
         for seq in judgement:
             del self.naming[seq][judgement]
-            if not self.naming[seq]:
-                del self.naming[seq]
 
 
 class HasValidity(HasMemories, Protocol):
@@ -402,8 +400,6 @@ def _drop_ties(state: Validity, birth: int, others: Iterable[int]) -> None:
                 del state.newer[older][newer], state.older[newer][older]
                 if not state.newer[older]:
                     del state.newer[older]
-                if not state.older[newer]:
-                    del state.older[newer]
 
 
 # --- Judgements ---

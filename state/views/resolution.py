@@ -51,7 +51,7 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """
     memory = memory_of(scope, id)
     members = () if memory is None else tuple(ids_of(scope, memory.members))
-    judged = memory is not None and any(join.seq in scope.validity.naming for join in memory.members)
+    judged = memory is not None and any(scope.validity.naming.get(join.seq) for join in memory.members)
     decided = judged or bool(scope.covers.touching(members))
     if (len(members) < 2 and not decided) or (only and id not in members):
         return ()
