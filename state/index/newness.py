@@ -10,7 +10,7 @@ import numpy as np
 
 from memtape.state.index.parts import Floats, Ints, MaskedSegment
 from memtape.state.index.segments import Array, Segment
-from memtape.state.index.sorted_values import numbered
+from memtape.state.index.sorted_values import numbered, stands
 from memtape.state.index.texts import Texts
 
 RARE_TEXTS = 32
@@ -55,11 +55,8 @@ def _terms_of(segment: Segment, rows: Ints) -> tuple[Ints, Array]:
 
 def _stands(segment: Segment, terms: Array) -> tuple[Ints, Ints]:
     """Return the numbers of the terms in a segment, among given terms, and their places in the segment."""
-    if not len(segment.terms):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    places = np.minimum(np.searchsorted(segment.terms, terms), len(segment.terms) - 1)
-    here = np.flatnonzero(segment.terms[places] == terms)
-    return here, places[here]
+    here = np.flatnonzero(stands(segment.terms, terms))
+    return here, np.searchsorted(segment.terms, terms[here])
 
 
 def _counts(part: MaskedSegment, terms: Array) -> Ints:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Flags
+from memtape.state.index.sorted_values import stands
 
 Array = NDArray[Any]
 Vectors = NDArray[np.int16]
@@ -148,9 +149,8 @@ def joined_rows(spoken: Array, segments: Sequence[tuple[VectorSegment, Flags]]) 
     """Return for each capture, by the number of its id, the number of its live vector, -1 for none."""
     rows, start = np.full(len(spoken), -1), 0
     for part, alive in segments:
-        if len(part.keys):
-            places = np.minimum(np.searchsorted(part.keys, spoken), len(part.keys) - 1)
-            known = (part.keys[places] == spoken) & (alive & (part.squares > 0))[places]
-            rows[known] = start + places[known]
+        living = np.flatnonzero(alive & (part.squares > 0))
+        known = stands(part.keys[living], spoken)
+        rows[known] = start + living[np.searchsorted(part.keys[living], spoken[known])]
         start += len(part.keys)
     return rows

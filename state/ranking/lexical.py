@@ -15,7 +15,7 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.index.parts import EVERY, Floats, Ints, TermCache, TermRows
 from memtape.state.index.segments import Array
-from memtape.state.index.sorted_values import distinct, is_one_of
+from memtape.state.index.sorted_values import distinct, is_one_of, stands
 from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import KIND_WEIGHT, SCAFFOLD_WEIGHT
 from memtape.state.text.kinds import kinds_asked, member_terms
@@ -125,15 +125,13 @@ class Scorer:
         held, asked = np.zeros((len(terms), len(near))), near.astype(np.uint32)
         for n, term in enumerate(terms):
             rows, counts, _ = texts.found(term)
-            if len(rows):
-                at = np.minimum(rows.searchsorted(asked), len(rows) - 1)
-                held[n] = np.where(rows[at] == asked, counts[at], 0)
+            has = stands(rows, asked)
+            held[n, has] = counts[rows.searchsorted(asked[has])]
         numbers, columns = np.nonzero(held)
         rows, counts = near[columns], held[numbers, columns]
         for to, given in texts.lent(rows, self._context, counts):
-            at = np.minimum(np.searchsorted(near, to), max(0, len(near) - 1))
-            is_near = (near[at] == to) & (to != NOBODY)
-            np.add.at(held, (numbers[is_near], at[is_near]), given[is_near])
+            is_near = stands(near, to) & (to != NOBODY)
+            np.add.at(held, (numbers[is_near], np.searchsorted(near, to[is_near])), given[is_near])
         here = held[:, np.searchsorted(near, places)]
         holds: Array = np.minimum(1, self._saturated(places, here))
         return holds

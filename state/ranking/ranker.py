@@ -237,12 +237,14 @@ class Corpus:
     def _near(self, similar: Similar, worded: _LaneResult | None) -> _LaneResult:
         """Return the texts near a question; with few of them, also those perhaps near."""
         near = similar.cosines >= rules.LEAST_COSINE
-        known = similar.places[near] if worded is None else np.union1d(worded.places, similar.places[near])
+        known = similar.places[near]
+        if worded is not None:
+            known = distinct(np.concatenate([worded.places, known]))
         if (missing := rules.PERHAPS_HITS - self._count(known)) <= 0:
             return self._first(similar.places[near], similar.cosines[near], rules.DENSE_HITS)
         less = np.flatnonzero(~near)
         others = self._first(similar.places[less], similar.cosines[less], missing).places
-        shown = near | np.isin(similar.places, others)
+        shown = near | is_one_of(similar.places, others)
         return _LaneResult(similar.places[shown], similar.cosines[shown])
 
     def _followed(self, near: _LaneResult, among: Among) -> _LaneResult:
