@@ -122,6 +122,10 @@ class Locked(MemtapeError):
         self.pid = pid
 
 
+class Fenced(MemtapeError):
+    """The views of a partition have a later claim: what is written under this one is lost."""
+
+
 class NotFound(MemtapeError):
     """No capture or memory of the asked scopes has this id."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memtape.schemas.rows import Delta, Watermark
+from memtape.sinks.home.claims import PartitionClaim
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
@@ -11,14 +12,18 @@ from memtape.sinks.vault import Vault
 class PartitionViews:
     """Writes the deltas of one partition: rows, then pages, and last the watermark that makes them valid.
 
-    A build not yet served has no vault: its pages are written at the switch.
+    A build not yet served has no vault: its pages are written at the switch. Views in a shared folder are
+    written under a `claim`: a write after a later claim raises `Fenced`.
     """
 
-    def __init__(self, home: Home, shard: Shard, *, vault: bool = True) -> None:
+    def __init__(
+        self, home: Home, shard: Shard, *, vault: bool = True, claim: PartitionClaim | None = None
+    ) -> None:
         self.partition = shard.partition
         self._shard = shard
         self._vault = Vault(home) if vault else None
-        self._epoch_lock = home.epoch_lock(shard.partition)
+        self._claim = claim
+        self._epoch_lock = home.epoch_lock(shard.partition) if claim is None else claim.epoch_lock
         self._unwritten: Watermark | None = None
         self._has_pages = True
 
@@ -41,6 +46,8 @@ class PartitionViews:
             self._unwritten = delta.watermark
             return False
         with self._epoch_lock:
+            if self._claim is not None:
+                self._claim.check()
             self._shard.write(delta.rows)
             if self._vault is not None:
                 self._vault.write(delta.pages, delta.marks)
@@ -59,6 +66,8 @@ class PartitionViews:
         self._shard.clean()
 
     def _finish(self, watermark: Watermark) -> None:
+        if self._claim is not None:
+            self._claim.check()
         self._shard.write_watermark(watermark)
         # After it, so that a vault that claims more than the tables is one whose tables were lost. A vault
         # that claims less, since pages are still to come, is mended at the next start.

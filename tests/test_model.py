@@ -51,7 +51,8 @@ from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.capture.writing import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
-from memtape.tools.keep.owner import Owner, rebuild_as_owner
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.owning import rebuild_as_owner
 from memtape.tools.query import reading
 from memtape.tools.query.status import ScopeCount
 

@@ -32,7 +32,8 @@ from memtape.sinks.vault import Vault
 from memtape.state.core import digests
 from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding
-from memtape.tools.keep.owner import Owner, rebuild_as_owner
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.owning import rebuild_as_owner
 from memtape.tools.keep.verify import Verification, verify
 from memtape.tools.query.as_of import parse_position
 

@@ -29,7 +29,8 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.keep import projector, starting, views_writer
-from memtape.tools.keep.owner import Owner, rebuild_as_owner
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.owning import rebuild_as_owner
 from memtape.tools.keep.verify import verify
 from memtape.tools.keep.views_writer import ViewsWriter
 from memtape.tools.verbs import keeping

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -128,6 +129,11 @@ class Build:
         """Builds are counted from 1."""
         return int(self.path.name)
 
+    @property
+    def name(self) -> str:
+        """The place of the views: another one once other views are served."""
+        return str(self.path)
+
     def snapshots(self, partition: int) -> Path:
         """The snapshots of one partition."""
         return self.state / f"p{partition:02}"
@@ -166,6 +172,61 @@ class Build:
         from shutil import rmtree
 
         rmtree(self.path, ignore_errors=True)
+
+
+CLAIM = lazy(r"p(\d{2,})-(\d{8})\Z")
+"""The name of a claim on a partition and of its build, by `claim_name`."""
+
+
+def claim_name(partition: int, number: int) -> str:
+    """Return the name of a partition's claim."""
+    return f"p{partition:02}-{number:08}"
+
+
+class SharedBuild(Build):
+    """The views in a folder that machines share: of each partition the complete build of its newest claim.
+
+    A build has a claim's name once it is complete. `claims` numbers the served claims by partition.
+    """
+
+    number = 0  # Stands for whatever is served.
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        found = (CLAIM.match(name) for name in (os.listdir(path) if path.is_dir() else ()))
+        self.claims: dict[int, int] = {}
+        for partition, number in sorted((int(it[1]), int(it[2])) for it in found if it):
+            self.claims[partition] = number
+
+    @property
+    def name(self) -> str:
+        """See `Build.name`."""
+        return f"{self.path} {self.claims}"
+
+    def of(self, partition: int) -> Build:
+        """Return the served build of a partition."""
+        return Build(self.path / claim_name(partition, self.claims.get(partition, 0)))
+
+    def epoch_lock(self, partition: int) -> FileLock:
+        """The epoch lock of a partition's served claim."""
+        return claim_lock(self.path, claim_name(partition, self.claims.get(partition, 0)))
+
+    def snapshots(self, partition: int) -> Path:
+        """See `Build.snapshots`."""
+        return self.of(partition).snapshots(partition)
+
+    def shard(self, partition: int) -> Path:
+        """See `Build.shard`."""
+        return self.of(partition).shard(partition)
+
+    def damage_path(self, partition: int) -> Path:
+        """See `Build.damage_path`."""
+        return self.of(partition).damage_path(partition)
+
+    def note_damage(self, partition: int) -> None:
+        """See `Build.note_damage`."""
+        if partition in self.claims:
+            self.of(partition).note_damage(partition)
 
 
 class FileLock:
@@ -243,6 +304,12 @@ class FileLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def claim_lock(folder: Path, name: str) -> FileLock:
+    """Return the epoch lock of a claim in a shared folder: a frozen writer holds only its own."""
+    make_folder(folder / "claims")
+    return FileLock(folder / "claims" / f"{name}.lock", f"The right to the views of {name}")
 
 
 @contextmanager
@@ -342,8 +409,24 @@ class Home:
         name = scope.removeprefix(PROJECT_PREFIX)
         return self.vault / GLOBAL if scope == GLOBAL else self.vault / "projects" / name
 
+    @cached_property
+    def shared(self) -> Path | None:
+        """The folder in which machines share the views of a topic, None for views of its own."""
+        import msgspec
+
+        try:
+            place = msgspec.toml.decode(self.settings_path.read_bytes()).get("views")
+        except (OSError, ValueError, msgspec.MsgspecError):
+            return None  # Whoever reads all settings says what is wrong.
+        return Path(place) if isinstance(place, str) else None
+
     def current(self) -> Build:
-        """Return the served build, named by the link `current`; the first build without a link."""
+        """Return the served build, named by the link `current`; the first build without a link.
+
+        It is a `SharedBuild` where machines share their views.
+        """
+        if self.shared is not None:
+            return SharedBuild(self.shared)
         pointer = self.path / "current"
         try:
             number = pointer.read_text().strip()
@@ -394,6 +477,8 @@ class Home:
 
     def epoch_lock(self, partition: int) -> FileLock:
         """The lock of an epoch, from its first write to its watermark. A reader with it sees whole epochs."""
+        if self.shared is not None:
+            return SharedBuild(self.shared).epoch_lock(partition)
         return self._epochs_lock(f"p{partition:02}", f"The right to the views of partition {partition}")
 
     def lease(self, partition: int) -> FileLock:

@@ -61,7 +61,7 @@ MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S, READ_AGAIN_S = 1.0, 0.04
-_CLIENT: dict[str, Any] = {
+CLIENT: dict[str, Any] = {
     "allow_auto_create_topics": False,
     "bootstrap_timeout_ms": int(OPEN_TIMEOUT_S * 1_000),
     "metrics_enabled": False,
@@ -454,7 +454,7 @@ class KafkaLog(Log):
             delivery_timeout_ms=int(self.deadline_s * 1_000),
             request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self.deadline_s) * 1_000),
             max_block_ms=int(self.deadline_s * 1_000),
-            **_CLIENT,
+            **CLIENT,
         )
 
     def _retire(self, producer: KafkaProducer) -> None:
@@ -567,7 +567,7 @@ class KafkaLog(Log):
                 # A fetch at the end would hold up the next partition's: only existing slots are fetched.
                 fetch_max_wait_ms=1,
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
-                **_CLIENT,
+                **CLIENT,
             )
             self._consumer.assign(places)
             self._consumer.pause(*places)

@@ -123,6 +123,11 @@ class SpoolingLog:
         log = self._opened()
         return self._spool.deliver(log.append, log)
 
+    @property
+    def kafka(self) -> KafkaLog:
+        """The log on the topic. Raises `LogAway`."""
+        return self._opened()
+
     def close(self) -> None:
         """See `Log.close`."""
         if self._log is not None:

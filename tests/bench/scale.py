@@ -138,7 +138,7 @@ def restart(home: Path, count: int) -> Figures:
 
 def rebuild(home: Path, count: int) -> Figures:
     """Make all views anew, with the proof."""
-    from memtape.tools.keep.owner import rebuild_as_owner
+    from memtape.tools.keep.owning import rebuild_as_owner
 
     with Client(home, scope=SCOPE) as client:
         meter = Meter()

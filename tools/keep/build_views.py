@@ -11,6 +11,7 @@ from memtape.schemas.errors import DamagedViews
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
 from memtape.sinks.epochs import PartitionViews
+from memtape.sinks.home.claims import PartitionClaim
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, foreign
@@ -20,14 +21,23 @@ class BuildViews:
     """A build's shards by partition, by default the served build's, as the target of a flow.
 
     The readings are cached: an object serves for one pass over the partitions. `vault` is False for a build
-    that is not served yet. `on_doubt` gets a sentence for each discarded view or snapshot.
+    that is not served yet. A `claim` has a build with one partition, in a folder that machines share, whose
+    views have no pages. `on_doubt` gets a sentence for each discarded view or snapshot.
     """
 
     on_doubt: OnNote = staticmethod(lambda doubt: None)
 
-    def __init__(self, home: Home, log: Log, build: Build | None = None, *, vault: bool = True) -> None:
-        self.home, self.log, self.vault = home, log, vault
-        self.build = build or home.current()
+    def __init__(
+        self,
+        home: Home,
+        log: Log,
+        build: Build | None = None,
+        *,
+        vault: bool = True,
+        claim: PartitionClaim | None = None,
+    ) -> None:
+        self.home, self.log, self.vault = home, log, vault and home.shared is None
+        self._claim, self.build = claim, build or home.current() if claim is None else claim.build
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
         self._written: list[int] | None = None
@@ -61,6 +71,9 @@ class BuildViews:
         """
         found: list[Sequence[Slot]] = []
         for number, mark in enumerate(self.watermarks):
+            if self._claim is not None and number != self._claim.partition:
+                found.append(())
+                continue
             is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
             found.append(() if is_read and not self.strayed[number] else self.log.erased(number))
         return found
@@ -102,7 +115,7 @@ class BuildViews:
 
     def views(self, partition: int) -> PartitionViews:
         """Return the writer of a partition's views."""
-        return PartitionViews(self.home, self.shards[partition], vault=self.vault)
+        return PartitionViews(self.home, self.shards[partition], vault=self.vault, claim=self._claim)
 
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written at the start."""

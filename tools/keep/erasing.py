@@ -46,7 +46,7 @@ from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.owner import scrub_as_owner
+from memtape.tools.keep.owning import scrub_as_owner
 from memtape.tools.keep.rebuild import without_list
 from memtape.tools.keep.states import scope_now
 

@@ -112,7 +112,7 @@ class LeavesFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FindingOrders(msgspec.Struct, frozen=True, kw_only=True):
-    """The partitions of a build to be read, and whether their pages are."""
+    """The partitions of a build to be read, 0 for the served build, and whether their pages are."""
 
     home: str
     build: int
@@ -134,7 +134,8 @@ def find_leaves(orders: FindingOrders, *, apart: bool) -> Generator[LeavesFound,
 
 def _find_leaves(orders: FindingOrders) -> Iterator[LeavesFound]:
     home = Home(Path(orders.home))
-    build, vault = home.build(orders.build), Vault(home) if orders.has_pages else None
+    build = home.build(orders.build) if orders.build else home.current()
+    vault = Vault(home) if orders.has_pages else None
     every = [find_views(build, vault, number) for number in orders.partitions]
     yield from (LeavesFound(watermark=found.watermark) for found in every)
     for number in orders.partitions:

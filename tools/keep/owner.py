@@ -6,8 +6,8 @@ An owner that serves gives way to a process that holds the lock `turn`, and owns
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 
@@ -39,8 +39,6 @@ STOP_S = 10.0
 ASK_POLL_S = 0.1
 FEW_EVENTS = 2_000
 """Where more wait for the views, the views come before the workers."""
-TURN_WAIT_S = 3_600.0
-"""A process waits at most so long for its turn, and for an owner that ends by itself."""
 
 
 class Owner:
@@ -104,7 +102,7 @@ class Owner:
     def project(self) -> int:
         """Project to the end of the log and return the number of events read."""
         self._log.check_briefly()
-        self._mend()
+        self.mend()
         waiting = self._look().waiting()
         if waiting <= FEW_EVENTS:
             self._catch_up("before")
@@ -164,7 +162,7 @@ class Owner:
         The workers run beside the views.
         """
         self._log.check_briefly()
-        self._mend()
+        self.mend()
         beside = self._beside.items()
         for worker in self._of("before", "after").values():
             worker.gives_way = lambda: any([*self._behind.values()])
@@ -176,7 +174,7 @@ class Owner:
             while not self._stopped:
                 events += self._run_or_mend(False, lambda _: self._pause())
                 if not self._stopped and damaged_views(self._home, self._log):
-                    self._mend()  # A reader has met them.
+                    self.mend()  # A reader has met them.
                 elif not self._stopped:
                     self._scrub_or_note()
                 if self._is_wanted():
@@ -267,10 +265,10 @@ class Owner:
             self._log.check()
             if not self.check():
                 raise
-            self._mend()
+            self.mend()
             return self._run(once, on_progress)
 
-    def _mend(self) -> None:
+    def mend(self) -> None:
         """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
         self._catch_up("first")  # The edits of people in pages, before pages are written again.
         views = self._look()
@@ -312,28 +310,3 @@ class Owner:
             self.scrub()
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
-
-
-@contextmanager
-def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
-    """Own a home in a block; a living projector gives way meanwhile."""
-    with home.lock("turn").held(TURN_WAIT_S):
-        pid = home.lock("projector").holder()
-        if pid is not None:
-            on_note(f"The projector with pid {pid} gives way.")
-        kinds = {name: kind for name, kind in WORKERS.items() if kind.once == "first"}
-        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S, kinds=kinds) as owner:
-            yield owner
-
-
-def rebuild_as_owner(home: Home, log: Log, on_note: OnNote) -> Rebuilt:
-    """Rebuild as the owner of the home."""
-    with owned(home, log, on_note) as owner:
-        return owner.rebuild()
-
-
-def scrub_as_owner(home: Home, log: Log, on_note: OnNote) -> None:
-    """Scrub as the owner of the home. Raises the errors of `scrub`."""
-    with owned(home, log, on_note) as owner:
-        owner._mend()  # An erasure that was cut short may have left more than its own.
-        owner.scrub()

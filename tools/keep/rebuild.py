@@ -100,7 +100,7 @@ def scrub(views: BuildViews, workers: int = 1) -> tuple[list[int], int]:
                 build.discard()
         build, replayed = _made(home, log, workers, behind)
         switch(home, log, build, behind, replayed)
-    return behind, _blank_slots(views)
+    return behind, blank_slots(views)
 
 
 def _made(
@@ -192,7 +192,7 @@ def without_list(views: BuildViews) -> list[tuple[int, int]]:
     return [
         (number, min(mark.offset, views.ends[number]))
         for number, mark in enumerate(views.watermarks)
-        if mark is not None and not vault.covered(number) and mark.log_id == views.log.log_id
+        if views.vault and mark is not None and not vault.covered(number) and mark.log_id == views.log.log_id
     ]
 
 
@@ -229,7 +229,7 @@ def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMa
     return pages_of(state, all_changes(found)), marks
 
 
-def _blank_slots(views: BuildViews) -> int:
+def blank_slots(views: BuildViews) -> int:
     """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
     home, log = views.home, views.log
     build = home.current()  # It may have been made just now.

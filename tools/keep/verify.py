@@ -71,7 +71,8 @@ def verify(
     """Replay the log up to the views' watermarks and compare, or for `only` some partitions.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
-    is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
+    is not served, and views that machines share, have no pages: they take part in the hash, and are not
+    compared. A table that cannot be
     read is a difference. Partitions that the caller has `replayed` from their first event are not replayed
     again.
     """
@@ -79,15 +80,16 @@ def verify(
     numbers = tuple(range(log.partitions) if only is None else only)
     replay = _Replay(home, log, build, replayed or {})
     with home.epoch_locks(numbers, LOCK_WAIT_S):
-        place, served = os.path.abspath(home.path), build or home.current()
-        orders = FindingOrders(home=place, build=served.number, partitions=numbers, has_pages=build is None)
+        place, number = os.path.abspath(home.path), build.number if build is not None else 0
+        has_pages = build is None and home.shared is None
+        orders = FindingOrders(home=place, build=number, partitions=numbers, has_pages=has_pages)
         finds = find_leaves(orders, apart=sum(log.ends()) >= LEAST_EVENTS and cores() > 1)
         marks = [next(finds, LeavesFound()).watermark for _ in numbers]
     total = sum(mark.offset for mark in marks if mark is not None)
     with closing(finds):
         for number, mark in zip(numbers, marks, strict=True):
             replay.compare(number, mark, finds, total)
-    if build is None and only is None:
+    if has_pages and only is None:
         replay.find_strays()
     positions, differences = replay.positions, replay.differences
     events = sum(positions.values())
@@ -101,7 +103,7 @@ class _Replay:
 
     def __init__(self, home: Home, log: Log, build: Build | None, replayed: Mapping[int, Partition]) -> None:
         self._home, self._log, self._build, self._replayed = home, log, build, replayed
-        self._vault = Vault(home) if build is None else None
+        self._vault = Vault(home) if build is None and home.shared is None else None
         self._scopes: dict[str, None] = {}
         self.leaves: dict[str, str] = {}
         self.positions: dict[int, int] = {}

@@ -79,6 +79,9 @@ class Reader:
 
     def project(self) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
+        if self._home.shared is not None:  # Their owners do that, on whatever machine.
+            time.sleep(LOOK_AGAIN_S)
+            raise Locked("The views are written by the owners of their partitions.", None)
         from memtape.tools.keep.owner import Owner
 
         with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
@@ -184,7 +187,7 @@ class Reader:
 
     def _is_projected(self) -> bool:
         lock = self._home.lock("projector")
-        if lock.holder() is not None:
+        if lock.holder() is not None or self._home.shared is not None:
             return True
         with suppress(FileNotFoundError):  # A projector writes into its lock when it begins.
             return self.small and time.time() - lock.path.stat().st_mtime < AGAIN_S
@@ -209,7 +212,7 @@ class Reader:
         from memtape.flows.models import is_configured
 
         settings, now = local_settings(self._home), time.monotonic()
-        if not settings.catch_up or now < self._works_at:
+        if not settings.catch_up or now < self._works_at or self._home.shared is not None:
             return
         self._works_at = now + WORK_AGAIN_S
         # Each is written whenever something was done, and touched when it is tried.

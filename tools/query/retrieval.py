@@ -165,7 +165,7 @@ class Retriever:
         except Exception as error:  # Also where rows can be read and make no sense.
             if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
                 raise
-            is_switched = self._home.current().path != served.path
+            is_switched = self._home.current().name != served.name
             if is_switched or (self.past is not None and not self._past_forgotten):
                 if self.past is not None and not is_switched:  # The past is made again, once.
                     self.past.discard()

@@ -120,7 +120,8 @@ def _run(
 ) -> tuple[RunCounts, bool]:
     """Return what was done, and whether something was refused or stopped before its end."""
     from memtape.tools.keep.operations import operation
-    from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
+    from memtape.tools.keep.owner import LOCK_WAIT_S
+    from memtape.tools.keep.owning import owner_of
     from memtape.tools.keep.workers import WORKERS, WorkerKind
     from memtape.tools.measure.comparing import Shadows
     from memtape.tools.measure.metrics import served_metrics
@@ -130,7 +131,8 @@ def _run(
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
     kinds = {name: kind for name, kind in kinds.items() if embed or name != "embed"}
-    owner, ended = Owner(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds), list[int]()
+    owner = owner_of(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds)
+    ended = list[int]()
 
     def stop(number: int, frame: FrameType | None) -> None:
         ended.append(number)
@@ -282,7 +284,7 @@ def rebuild(world: World) -> Rebuilt:
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
     running projector gives way meanwhile.
     """
-    from memtape.tools.keep.owner import rebuild_as_owner
+    from memtape.tools.keep.owning import rebuild_as_owner
 
     return rebuild_as_owner(world.home, world.log, world.on_note)
 

@@ -1,0 +1,145 @@
+"""The fence between owners of a partition, without a broker: claims, writes and crashes in any order."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from soaked import soaked
+from test_views import history
+
+from memtape.schemas.errors import Fenced, MemtapeError
+from memtape.schemas.log import Log
+from memtape.sinks.home.claims import Claimant, claimants, join_folder, make_claim, newest_claim
+from memtape.sinks.home.folders import Home, SharedBuild
+from memtape.sinks.logs.embedded import MemoryLog
+from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
+
+STEPS, BATCH_EVENTS = 60, 7
+WHO = Claimant(1, "one", "here", 1)
+
+
+class Writer:
+    """An owner of partition 0 that does one step at a time, whatever others have done meanwhile."""
+
+    def __init__(self, home: Home, log: Log) -> None:
+        assert home.shared is not None
+        self._home, self._log = home, log
+        self.claim = make_claim(home.shared, 0, WHO)
+        self.is_served = False
+        self.views: BuildViews | None = None
+
+    def take_over(self) -> None:
+        """Adopt the newest complete build, write it out of sight to the end of the log, and serve it."""
+        if self.views is None:
+            self.claim.adopt()
+            self._open()
+        elif self._offset < self._log.ends()[0]:
+            self.write()
+        else:
+            self._writer.close()
+            self.claim.serve()
+            self._open()
+            self.is_served = True
+
+    def _open(self) -> None:
+        self.views = BuildViews(self._home, self._log, claim=self.claim)
+        self._offset = self.views.written(0)
+        self._projection = self.views.projection(0, self._offset)
+        self._writer = self.views.views(0)
+
+    def write(self, *, is_cut: bool = False) -> None:
+        """Fold and write a batch; if it `is_cut`, its rows alone."""
+        assert self.views is not None
+        slots = self._log.read(0, self._offset, BATCH_EVENTS)
+        delta = self._projection.advance(slots) if slots else None
+        if delta is None:
+            return
+        self._offset += len(slots)
+        if is_cut:
+            self.views.shards[0].write(delta.rows)
+            return
+        self._writer.apply(delta)
+        if self._projection.keep(more=False, ends=True):
+            self._writer.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    made = Home(tmp_path / "home")
+    made.settings_path.write_text(f'views = "{tmp_path / "views"}"\n')
+    return made
+
+
+@pytest.mark.parametrize("seed", soaked(range(200), *range(6)))
+def test_whatever_a_late_writer_does_readers_find_the_views_of_the_log(
+    home: Home, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, log = random.Random(seed), MemoryLog(1)
+    writers, cut = list[Writer](), dict[int, None]()
+    for _ in range(STEPS):
+        log.append(history(rng.randrange(4), seed=rng.randrange(10**6)))
+        step = rng.choice(("claim", *5 * ("write",), "cut", "late", "crash"))
+        writer = rng.choice(writers) if writers else None
+        if writer is None or (step == "claim" and len(writers) < 4):
+            writers.append(Writer(home, log))
+            continue
+        with monkeypatch.context() as patched:
+            if step == "late":  # It has looked before the other claim came.
+                patched.setattr(type(writer.claim), "is_fenced", lambda claim: False)
+            try:
+                if not writer.is_served:
+                    writer.take_over()
+                elif step == "cut":
+                    cut[writer.claim.number] = None
+                    writer.write(is_cut=True)
+                elif step in ("write", "late"):
+                    writer.write()
+            except Fenced:
+                assert newest_claim(tmp_path / "views", 0) > writer.claim.number
+                writer.claim.discard()
+                step = "crash"
+            except FileNotFoundError:
+                assert newest_claim(tmp_path / "views", 0) > writer.claim.number
+                step = "crash"
+        if step in ("crash", "cut"):
+            writers.remove(writer)
+        if SharedBuild(tmp_path / "views").claims.get(0) not in cut:
+            verdict = verify(home, log)
+            assert verdict.ok, (seed, verdict.differences[:3])
+    last = Writer(home, log)
+    while not last.is_served:
+        last.take_over()
+    shared, alone = verify(home, log), Home(tmp_path / "alone")
+    with Owner(alone, log) as owner:
+        owner.project()
+    assert (shared.ok, shared.state_hash) == (True, verify(alone, log).state_hash)
+    left = sorted(os.listdir(tmp_path / "views"))
+    assert left == ["claims", f"p00-{last.claim.number:08}"]
+
+
+def test_a_claim_is_made_once_and_fences_every_earlier_one(tmp_path: Path) -> None:
+    first, other = make_claim(tmp_path, 3, WHO), make_claim(tmp_path, 4, WHO)
+    second = make_claim(tmp_path, 3, Claimant(2, "two", "there", 2))
+    with pytest.raises(Fenced, match="partition 3 are claimed"):
+        first.check()
+    with pytest.raises(Fenced):
+        first.serve()
+    for claim in (second, other):
+        claim.serve()
+    assert SharedBuild(tmp_path).claims == {3: 2, 4: 1}
+    assert {number: who.member for number, who in claimants(tmp_path).items()} == {3: "two", 4: "one"}
+
+
+def test_a_folder_has_the_views_of_one_log(tmp_path: Path) -> None:
+    assert join_folder(tmp_path / "views", "log") == join_folder(tmp_path / "views", "log")
+    with pytest.raises(MemtapeError, match="another log"):
+        join_folder(tmp_path / "views", "other")
+    (tmp_path / "file").touch()
+    with pytest.raises(MemtapeError, match="cannot be used") as refusal:
+        join_folder(tmp_path / "file" / "views", "log")
+    assert "settings" in refusal.value.hint
