@@ -61,8 +61,25 @@ MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S, READ_AGAIN_S = 1.0, 0.04
+ENDS_S = 2.0
+"""The wait (s) for the ends of partitions before the topic's generation is checked."""
+
+
+def _net_client(**options: Any) -> Any:
+    """Return the network client of a consumer or producer, which makes no topic by asking for it.
+
+    kafka-python 3.0.12 drops its option `allow_auto_create_topics`: clients that still knew a deleted
+    generation would make it anew.
+    """
+    from kafka.net.compat import KafkaNetClient
+
+    client = KafkaNetClient(**options)
+    client._manager.cluster.config["allow_auto_create_topics"] = False
+    return client
+
+
 CLIENT: dict[str, Any] = {
-    "allow_auto_create_topics": False,
+    "kafka_client": _net_client,
     "bootstrap_timeout_ms": int(OPEN_TIMEOUT_S * 1_000),
     "metrics_enabled": False,
     "reconnect_backoff_max_ms": 1_000,
@@ -518,17 +535,31 @@ class KafkaLog(Log):
 
     def _ends(self, *partitions: int) -> list[int]:
         """Return the ends of partitions, by default all. Raises `DamagedLog` for a log that went back."""
-        places = self._places(*partitions)
-        found = self._consumer_of().end_offsets(places, self.deadline_s * 1_000)
-        ends = [int(found[place]) for place in places]
-        for (_, number), end in zip(places, ends, strict=True):
-            before = self._known_ends[number]
-            if end < before:
-                self._look_again(at_once=True)
+        from kafka.errors import KafkaTimeoutError
+
+        deadline = time.monotonic() + self.deadline_s
+        while True:
+            places = self._places(*partitions)
+            try:
+                found = self._consumer_of().end_offsets(places, ENDS_S * 1_000)
+            except KafkaTimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+                self._look_again(at_once=True)  # This generation may be gone.
+                continue
+            ends = [int(found[place]) for place in places]
+            back = [n for n, (_, number) in enumerate(places) if ends[n] < self._known_ends[number]]
+            if not back:
+                break
+            self._look_again(at_once=True)
+            if places == self._places(*partitions):
+                number = places[back[0]].partition
                 raise DamagedLog(
-                    f"{self._told(number)} ended at offset {before} and now ends at {end}.",
+                    f"{self._told(number)} ended at offset {self._known_ends[number]} and now ends at "
+                    f"{ends[back[0]]}.",
                     "A broker has lost its last events; restore the topic from a replica or a copy.",
                 )
+        for (_, number), end in zip(places, ends, strict=True):
             self._known_ends[number] = end
         return ends
 
