@@ -8,6 +8,7 @@ file is reported.
 from __future__ import annotations
 
 import re
+import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -44,6 +45,8 @@ PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
 """Overlap of the pieces of a long file, so that at least one piece holds each text of an event whole."""
 ROWS_AT_ONCE = 1_024
+AGAIN_S = 0.2
+"""The wait (s) before an unreadable file is read once more."""
 BETWEEN = " \x00x\x00 "
 """A mark that is no word keeps the last words of one row from the first of the next."""
 
@@ -179,7 +182,7 @@ def search_home(
     skipped.
 
     The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
-    that disappear meanwhile are skipped.
+    that disappear meanwhile are skipped, and an unreadable file is read once more: it may be half written.
     """
     paths = (path for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink())
     files = {path: path.stat().st_size for path in paths}
@@ -191,17 +194,21 @@ def search_home(
         if name == passed_over:
             continue
         own = is_own(name)
-        try:
-            for place in _places_of(search, path, name, own, None if own else zone_in(name)):
-                places.append(place)
-        except FileNotFoundError:
-            continue
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # Lance names no class for damage, and panics at some.
-            known = isinstance(error, MemtapeError)
-            why = str(error) if known else f"it cannot be read ({type(error).__name__})"
-            places.append(SearchedFile(name, "", (), why, own))
+        for is_last in (False, True):
+            try:
+                places += _places_of(search, path, name, own, None if own else zone_in(name))
+                break
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # Lance names no class for damage, and panics at some.
+                if not path.exists():
+                    break
+                if is_last:
+                    known = isinstance(error, MemtapeError)
+                    why = str(error) if known else f"it cannot be read ({type(error).__name__})"
+                    places.append(SearchedFile(name, "", (), why, own))
+                else:
+                    time.sleep(AGAIN_S)
         done += size
     on_progress(total, total)
     return places

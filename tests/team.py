@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from memtape.schemas.rows import TurnRow
 from memtape.sinks.home.claims import claimants
 from memtape.sinks.home.folders import Home, SharedBuild
 from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.snapshots import MAGIC, expanded
 from memtape.sinks.tables import Shard
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -158,6 +159,15 @@ class Team:
                     ]
                 )
                 self.appended += 5
+
+    def bytes_of(self, partition: int) -> bytes:
+        """Return the bytes of all files of a partition's shared views, snapshots expanded, and of the log."""
+        data = list[bytes]()
+        for path in self.views.rglob("*"):
+            with suppress(OSError):  # A folder, or a file that its writer has just replaced.
+                read = path.read_bytes()
+                data.append(expanded(read) if read.startswith(MAGIC) else read)
+        return b"".join([*data, *(slot.payload for slot in self.log.read(partition, 0, 1_000_000))])
 
     def owners(self) -> dict[int, int]:
         """Return the pid that has claimed each partition last."""

@@ -26,15 +26,15 @@ class ConsumerGroup:
     """
 
     def __init__(self, log: KafkaLog, name: str) -> None:
-        self._log, self._topic = log, ""
+        self._log, self._name, self._topic = log, name, log.topic.name_of()
         self._consumer = _consumer_of(log, name)
 
     def owned(self, wait_s: float) -> list[int]:
         """Wait, and return the partitions that this member owns now."""
+        if self._topic != self._log.topic.name_of():  # Something was erased: the log has another generation.
+            self.close()
+            self._topic, self._consumer = self._log.topic.name_of(), _consumer_of(self._log, self._name)
         with explained(self._log.target):
-            if self._topic != self._log.topic.name_of():  # Another generation, after an erasure.
-                self._topic = self._log.topic.name_of()
-                self._consumer.subscribe([self._topic], listener=_pausing(self._consumer))
             self._consumer.poll(int(wait_s * 1_000))
             places = self._consumer.assignment()
         return sorted(place.partition for place in places if place.topic == self._topic)
@@ -54,7 +54,7 @@ def _consumer_of(log: KafkaLog, name: str) -> KafkaConsumer:
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 
     with explained(log.target):
-        return KafkaConsumer(
+        consumer = KafkaConsumer(
             **log.target.options(),
             **CLIENT,
             group_id=name,
@@ -64,6 +64,8 @@ def _consumer_of(log: KafkaLog, name: str) -> KafkaConsumer:
             enable_auto_commit=False,
             auto_offset_reset="latest",
         )
+        consumer.subscribe([log.topic.name_of()], listener=_pausing(consumer))
+    return consumer
 
 
 def _pausing(consumer: KafkaConsumer) -> ConsumerRebalanceListener:

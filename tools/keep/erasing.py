@@ -347,7 +347,7 @@ def needles_of(log: Log, gone: Gone, made: ErasurePlan) -> Needles:
 
 
 def search(home: Home, log: Log, needles: Needles, phase: str, unfinished: str = "") -> FileSearch:
-    """Look for needles in every byte of a home, and in every slot that its log gives to readers.
+    """Look for needles in every byte of a home and of shared views, and in every slot of its log.
 
     The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds
     nothing else.
@@ -359,7 +359,11 @@ def search(home: Home, log: Log, needles: Needles, phase: str, unfinished: str =
         return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
 
     kept = f"{home.erasures.name}/{unfinished}.json" if unfinished else ""
-    places = search_home(home.path, needles, partial(tell_progress, phase), is_own, vault.zone_in, kept)
+    tell = partial(tell_progress, phase)
+    places = search_home(home.path, needles, tell, is_own, vault.zone_in, kept)
+    if home.shared is not None:
+        shared = search_home(home.shared, needles, tell)
+        places += [place._replace(path=f"{home.shared}/{place.path}") for place in shared]
     return FileSearch(needles, [search_log(pieces, needles), *places])
 
 

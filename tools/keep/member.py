@@ -20,7 +20,7 @@ from memtape.schemas.errors import Fenced, MemtapeError
 from memtape.schemas.events import Configured, Ticked
 from memtape.schemas.log import Log, events_between
 from memtape.sinks.home.claims import Claimant, PartitionClaim, join_folder, make_claim
-from memtape.sinks.home.folders import Home, SharedBuild
+from memtape.sinks.home.folders import FileLock, Home, SharedBuild
 from memtape.sinks.logs.consumer_group import ConsumerGroup
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.tools.keep.build_views import BuildViews
@@ -36,6 +36,8 @@ LOOK_S = 0.5
 """The interval (s) in which an owner looks for a later claim, noted damage, and files of late writers."""
 AGAIN_S = 0.5
 """The wait (s) before a partition whose flow has ended is claimed anew."""
+BLANKING_S = 600.0
+"""The wait (s) for another process of the team that blanks slots."""
 OF_A_HOME = ("deliver", "commits", "shadow")
 """The workers of every member. The others work for the whole team, on the owner of partition 0."""
 
@@ -110,7 +112,7 @@ class Blanking(Worker):
     def catch_up(self) -> None:
         """See `blank_slots`."""
         if is_scrubbed(self._home, self.log):
-            self.done += blank_slots(BuildViews(self._home, self.log))
+            self.done += blank(self._home, self.log)
 
 
 class Member(Owner):
@@ -191,7 +193,7 @@ class Member(Owner):
     def scrub(self) -> tuple[list[int], int]:
         """Be a member until no served views hold erased texts, and blank the slots; see `Owner.scrub`."""
         self._share(lambda: is_scrubbed(self._home, self._log))
-        return [], blank_slots(BuildViews(self._home, self._log))
+        return [], blank(self._home, self._log)
 
     def mend(self) -> None:
         """Do nothing: each claim mends what it adopts."""
@@ -240,6 +242,13 @@ class Member(Owner):
                 it.join()
             group.close()
         return ended + sum(it.events for it in owned.values())
+
+
+def blank(home: Home, log: Log) -> int:
+    """Blank slots as `blank_slots` does, one process of the team at a time."""
+    assert home.shared is not None
+    with FileLock(home.shared / "claims" / "blanking.lock", "The right to blank slots").held(BLANKING_S):
+        return blank_slots(BuildViews(home, log))
 
 
 def has_all(views: BuildViews, number: int) -> bool:
