@@ -356,6 +356,18 @@ def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Br
     assert len(again.read(1, 0, 10)) == 1
 
 
+@pytest.mark.slow
+def test_partitions_are_read_in_turn_wherever_each_was_left(opened: Open) -> None:
+    """A consumer that pauses a partition with fetched records never gives them again."""
+    log = opened(2, deadline_s=5.0)
+    log.append([captured(str(number), scope=f"project:{number % 9}") for number in range(90)])
+    ends = log.ends()
+    whole = [log.read(partition, 0, end) for partition, end in enumerate(ends)]
+    for start in (0, 3, 2, 5):
+        assert log.read(1, start, 2) == whole[1][start : start + 2]
+        assert log.read(0, start, ends[0]) == whole[0][start:]
+
+
 def bodies(log: KafkaLog, partition: int = 0) -> list[bool]:
     """Whether each slot of a partition has a body."""
     return [decode(slot.payload).body is not None for slot in log.read(partition, 0, 100_000)]

@@ -133,7 +133,7 @@ class KafkaLog(Log):
         self._ticks: set[tuple[int, int]] = set()
         self._producer: KafkaProducer | None = None
         self._consumer: KafkaConsumer | None = None
-        self._next: dict[TopicPartition, int] = {}
+        self._next: tuple[TopicPartition, int] | None = None
         self._closed = False
         self.topic = KafkaTopic(self.target, deadline_s)
         try:
@@ -503,9 +503,10 @@ class KafkaLog(Log):
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
         consumer, [place] = self._consumer_of(), self._places(partition)
-        if self._next[place] != offset:
+        if self._next is None or self._next[0] != place:
+            consumer.assign([place])
+        if self._next != (place, offset):
             consumer.seek(place, offset)
-        consumer.resume(place)
         deadline = time.monotonic() + self.deadline_s
         try:
             while not (records := consumer.poll(int(POLL_S * 1_000), max_records=count).get(place, [])):
@@ -523,14 +524,13 @@ class KafkaLog(Log):
             # The fetched records are in an unknown state: after a damaged batch the next poll never returns.
             self._drop_consumer()
             raise
-        consumer.pause(place)
         slots = [Slot(partition, record.offset, record.value or b"") for record in records]
         if slots[0].offset != offset or slots[-1].offset != offset + len(slots) - 1:
             raise DamagedLog(
                 f"{self._told(partition)} has no record at some offset from {offset} on.",
                 "It was compacted or written in transactions, as no log can be; copy it into a new topic.",
             )
-        self._next[place] = offset + len(slots)
+        self._next = place, offset + len(slots)
         return slots
 
     def _ends(self, *partitions: int) -> list[int]:
@@ -582,12 +582,13 @@ class KafkaLog(Log):
         return [TopicPartition(self.topic.name_of(), number) for number in numbers]
 
     def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer. It is assigned every partition and fetches only of the one being read."""
+        """Return the consumer. It is assigned the partition being read alone.
+
+        A paused partition with fetched records is never read again by kafka-python 3.0.12, once another one
+        was read to its end.
+        """
         from kafka import KafkaConsumer
 
-        places = self._places()
-        if places[0] not in self._next:
-            self._drop_consumer()  # Every offset of a generation is the same in the next.
         if self._consumer is None:
             self._consumer = KafkaConsumer(
                 **self.target.options(),
@@ -600,15 +601,10 @@ class KafkaLog(Log):
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 **CLIENT,
             )
-            self._consumer.assign(places)
-            self._consumer.pause(*places)
-            for place in places:  # One without a position stops the reading of all.
-                self._consumer.seek(place, 0)
-            self._next = dict.fromkeys(places, 0)
         return self._consumer
 
     def _drop_consumer(self) -> None:
-        consumer, self._consumer, self._next = self._consumer, None, {}
+        consumer, self._consumer, self._next = self._consumer, None, None
         if consumer is not None:
             consumer.close()
 
