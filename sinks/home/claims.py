@@ -52,13 +52,13 @@ class Claimant(msgspec.Struct, frozen=True):
 class PartitionClaim:
     """The right to write the views of one partition, until anybody makes a later claim.
 
-    `build` is written by this claim alone. Raises `Fenced` where a later claim exists.
+    `build` is written by this claim alone, and read once it `is_served`. Raises `Fenced` where a later claim exists.
     """
 
     def __init__(self, folder: Path, partition: int, number: int) -> None:
         self._folder, self.partition, self.number = folder, partition, number
         self._path = folder / claim_name(partition, number)
-        self.build = Build(unfinished_beside(self._path))
+        self.build, self.is_served = Build(unfinished_beside(self._path)), False
         self.epoch_lock = claim_lock(folder, self._path.name)
 
     def is_fenced(self) -> bool:
@@ -91,7 +91,7 @@ class PartitionClaim:
         self.check()
         make_folder(self.build.path)
         self.build.path.rename(self._path)
-        self.build = Build(self._path)
+        self.build, self.is_served = Build(self._path), True
         self.sweep()
 
     def sweep(self) -> None:

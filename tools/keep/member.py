@@ -76,7 +76,7 @@ class OwnedPartition(threading.Thread):
                 claim.serve()
                 self._project(claim, once=False)
         finally:
-            if claim.is_fenced():
+            if not claim.is_served:  # A served build is for the next owner to adopt, and to delete.
                 claim.discard()
 
     def _project(self, claim: PartitionClaim, *, once: bool) -> bool:
