@@ -100,11 +100,11 @@ class Broker:
         finally:
             self.signal(signal.SIGCONT)
 
-    def tool(self, name: str, *arguments: str) -> str:
-        """Run one of Kafka's own commands and return what it says."""
+    def tool(self, name: str, *arguments: str, given: str = "") -> str:
+        """Run one of Kafka's own commands with some lines on its stdin, and return what it says."""
         if self.home is None:
             pytest.skip("KAFKA_HOME is not known")
-        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        how: dict[str, Any] = {"input": given, "capture_output": True, "text": True}
         environment = os.environ | {"JAVA_TOOL_OPTIONS": JVM}
         run = subprocess.run([self.home / "bin" / name, *arguments], env=environment, **how)
         assert run.returncode == 0, run.stdout + run.stderr

@@ -7,6 +7,7 @@ producers append until they are told so, while the broker dies and hangs and the
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import shlex
@@ -23,7 +24,7 @@ from typing import Any
 import pytest
 from builders import START, captured, configured, erased
 from forking import python
-from kafka_broker import PASSWORD, USER, Broker, new_topic
+from kafka_broker import PASSWORD, ROOT, USER, Broker, new_topic
 from soaked import soaked
 from tables import table
 from test_views import history, vault_bytes
@@ -43,6 +44,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_topic import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.tables import Shard
+from memtape.state.core.partition import Partition, fold
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -505,6 +507,40 @@ def test_poison_of_other_clients_is_a_slot_each_and_stops_nothing(opened: Open, 
     # What stands in the wrong partition is a slot like any other: the fold says what it is.
     assert [slot.payload for slot in log.read(wrong, 1, 10)] == [encode(good)]
     assert log.offset_after(home, START + 10**14) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_java", [False, True])
+def test_a_program_without_our_code_appends_by_the_published_schema(
+    opened: Open, stranger: Any, kafka: Broker, by_java: bool
+) -> None:
+    """The key is the scope, by which each client's own partitioner finds the partition."""
+    from jsonschema import validate
+
+    log, schema = opened(5), json.loads((ROOT / "schemas/json/captured.v1.json").read_text())
+    event = {
+        "id": "01997c5f-2f55-7b6b-8f0a-2f1d1f9f3a11", "type": "captured", "v": 1, "scope": A,
+        "at": START, "sent": START, "session": None, "refs": [], "actor": {"name": "CI", "origin": "tool"},
+        "body": {
+            "branch": None, "importance_given": None, "kind": "fact", "media": [], "part": None, "path": None,
+            "source": None, "tags": ["ci"], "text": "The nightly build takes nine minutes.",
+        },
+    }  # fmt: skip
+    validate(event, schema)
+    if by_java:
+        kafka.tool(
+            "kafka-run-class.sh", "org.apache.kafka.tools.ConsoleProducer",
+            "--bootstrap-server", kafka.server,
+            "--topic", log.target.topic, "--property", "parse.key=true", "--property", "key.separator=|",
+            given=f"{A}|{json.dumps(event)}\n",
+        )  # fmt: skip
+    else:
+        stranger.send(log.target.topic, json.dumps(event).encode(), key=A.encode()).get(WAIT_S)
+    [slot] = log.read(partition_of(A, 5), 0, 100, scope=A)
+    state = Partition(slot.partition)
+    fold(state, log.read(slot.partition, 0, 100))
+    assert state.counters.dead_letters == 0
+    assert state.scopes[A].captures.has_event(str(event["id"]))
 
 
 @pytest.mark.slow

@@ -70,6 +70,7 @@ from memtape.tools.verbs.tree import (
     PageShown,
     Written,
 )
+from memtape.tools.verbs.unread import UnreadSlots
 from memtape.tools.world import World
 
 class Filters(TypedDict, total=False):
@@ -556,6 +557,14 @@ class Client(World):
         """
     def settings(self) -> SettingsShown:
         """Print the settings of the log, which all its homes share, and the file of this home's own settings."""
+    def dead_letters(self) -> UnreadSlots:
+        """List the unreadable slots of the log, with reasons.
+
+        Another program may have written them: `schemas/json` has the form of an event, and its key is the
+        scope. A newer version of Memtape may read what this one cannot; the views are then made anew.
+        """
+    def retry_dead_letters(self) -> UnreadSlots:
+        """Append events of wrong partitions where they belong."""
     def prune(
         self,
         tags: Sequence[str] = ("env:dev",),
@@ -1209,6 +1218,14 @@ class AsyncClient:
         """
     async def settings(self) -> SettingsShown:
         """Print the settings of the log, which all its homes share, and the file of this home's own settings."""
+    async def dead_letters(self) -> UnreadSlots:
+        """List the unreadable slots of the log, with reasons.
+
+        Another program may have written them: `schemas/json` has the form of an event, and its key is the
+        scope. A newer version of Memtape may read what this one cannot; the views are then made anew.
+        """
+    async def retry_dead_letters(self) -> UnreadSlots:
+        """Append events of wrong partitions where they belong."""
     async def prune(
         self,
         tags: Sequence[str] = ("env:dev",),

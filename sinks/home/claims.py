@@ -52,7 +52,7 @@ class Claimant(msgspec.Struct, frozen=True):
 class PartitionClaim:
     """The right to write the views of one partition, until anybody makes a later claim.
 
-    `build` is written by this claim alone, and read once it `is_served`. Raises `Fenced` where a later claim exists.
+    `build` is written by this claim alone, and read once it `is_served`. Raises `Fenced` after a later claim.
     """
 
     def __init__(self, folder: Path, partition: int, number: int) -> None:
