@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.typed import closings
 from commanding import call as command
 from commanding import document
 from hypothesis import given
@@ -114,6 +115,25 @@ def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> Non
     assert RIGHT in [result.text for result in client.search("staging database port").results]
     assert not any(result.text == "Actually the port is 5434."
                    for result in client.search("port", 20).results if result.kind == "fact")  # fmt: skip
+
+
+def test_a_typed_correction_closes_what_its_speaker_said_shortly_before(client: Client) -> None:
+    turn(client, "the client demo is next thursday at 3pm")
+    turn(client, "Noted.", "agent")
+    turn(client, "ok 5pm")  # An answer to something else corrects nothing.
+    turn(client, "no wait, 4pm not 3pm")
+    client.project()
+    (link,) = said_so(client)
+    best = client.search("client demo", kinds=("fact",)).results
+    assert "4pm" in best[0].text and "3pm" not in best[0].text and best[0].valid_to is None
+    assert [it.id for it in best if it.valid_to is not None] == [link.body.id]
+    assert client.verify().ok
+
+
+def test_few_typed_corrections_are_read_and_hardly_any_wrongly() -> None:
+    for half, least in (("dev", 10), ("held out", 5)):
+        right, _, wrong, pairs = closings(half)
+        assert right >= least and wrong * 50_000 <= pairs
 
 
 @pytest.mark.parametrize("at_once", [False, True])

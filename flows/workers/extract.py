@@ -5,8 +5,8 @@ nothing twice. A statement refers to its turn, is erased with the turn, and has 
 `state/text/statements.py` decides which sentences are statements.
 
 A correction in talk, such as "no, it is 5434", becomes a whole statement, linked to the replaced one. It
-applies to a memory returned by the session's last recall, or to the session's last turn. In doubt nothing is
-made. All texts derive from earlier events of the log.
+applies to a memory returned by the session's last recall, to the session's last turn, or to a turn of the
+speaker shortly before. In doubt nothing is made. All texts derive from earlier events of the log.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from memtape.flows.workers.turns import (
 )
 from memtape.flows.workers.worker import OffsetStore, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event, Linked, Recalled
+from memtape.schemas.events import PEOPLE, STATED_TAG, Actor, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, backwards
 from memtape.schemas.metrics import tell_progress
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES
-from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
+from memtape.state.text.polarity import Corrected, Correction, corrected, typed_correction
 from memtape.state.text.reading import read
 from memtape.state.text.statements import Statement, dated, statements
 
@@ -87,14 +87,15 @@ class Extraction(Worker):
         said = captures_among(self.log, number, events, erasures, lambda it: is_turn(it) or may_correct(it))
         for one in (event for _, event in said if event.id not in hidden):
             reading, by_agent = read(text_of(one)), one.actor.origin == "agent"
-            wrong, right = corrections_in(reading) if may_correct(one) else (), list[Event]()
-            if wrong:
+            correction, right, wrong = _correction(one), list[Event](), ""
+            if correction is not None:
                 yield made  # A correction may apply to the text of an earlier correction.
-                made, right = [], resolved(self.log, number, one, erasures, now)
+                made, wrong = [], correction.sentence
+                right = resolved(self.log, number, one, correction, erasures, now)
             if is_turn(one):
                 for place, it in enumerate(statements(reading, one.at, of_agent=by_agent)):
                     # The sentence that a corrected text replaces is left out.
-                    if not (right and wrong[0] in reading.text[it.start : it.end + 1]):
+                    if not (right and wrong in reading.text[it.start : it.end + 1]):
                         made.append(statement_event(one, place, it, now))
             made += right
         yield made
@@ -120,16 +121,15 @@ def may_correct(event: Event) -> bool:
     )
 
 
-def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int) -> list[Event]:
+def resolved(
+    log: Log, number: int, said: Event, correction: Correction, erasures: Erasures, now_us: int
+) -> list[Event]:
     """Return the events that record the correction by an event of a partition; none in doubt.
 
     A correction may apply to the result of an earlier one, whose events must be on the log.
     """
-    correction = _correction(said)
-    if correction is None:
-        return []
-    shown, last = _before(log, number, said, erasures)
-    one = _shown_one(shown, last, correction) or _said_one(shown, last, correction)
+    shown, turns = _before(log, number, said, erasures)
+    one = _shown_one(shown, turns, correction) or _said_one(shown, turns, said.actor, correction)
     if one is None:
         return []
     statement = Statement(dated(one.made.text, said.at), "correction", 0, 0)
@@ -149,13 +149,12 @@ def _place(said: Event) -> int:
 
 
 def _correction(event: Event) -> Correction | None:
-    """Return the correction that an event states; None if the event states none or several."""
-    found = corrections_in(read(text_of(event))) if may_correct(event) else ()
-    return correction_of(found[0]) if len(found) == 1 else None
+    """Return the correction that an event may state."""
+    return typed_correction(read(text_of(event))) if may_correct(event) else None
 
 
-def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tuple[Event, ...], Event | None]:
-    """Return the memories shown and the last spoken event of a session, as long as they are the topic.
+def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tuple[Event, ...], list[Event]]:
+    """Return the memories shown and the latest turns of a session, as long as they are the topic.
 
     The captures and recalls before an event in its session are read, among the last of its scope. The memory
     made by the session's last correction replaces the memory corrected there, so that a correction can be
@@ -166,8 +165,8 @@ def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tup
     events = [event for slot in islice(latest, LOOKED_AT) if (event := event_of(slot.payload)) is not None]
     events = [it for it in reversed(events) if it.session == said.session and it.id != said.id]
     events = [event for event in events if not erasures.covers(event)]
-    turns = [place for place, event in enumerate(events) if is_turn(event)]
-    near = events[turns[-LAST_TURNS] if len(turns) >= LAST_TURNS else 0 :]
+    turns = [place for place, event in enumerate(events) if is_turn(event)][-LAST_TURNS:]
+    near = events[turns[0] if len(turns) == LAST_TURNS else 0 :]
     recall = next((event for event in reversed(near) if isinstance(event.body, Recalled)), None)
     shown: tuple[Event, ...] = ()
     if recall is not None and isinstance(recall.body, Recalled):
@@ -178,7 +177,7 @@ def _before(log: Log, number: int, said: Event, erasures: Erasures) -> tuple[tup
             if made := _captured(log, number, event.scope or "", [id], erasures):
                 shown = (*made, *(it for it in shown if it.id not in made[0].refs))
                 break
-    return shown, events[turns[-1]] if turns else None
+    return shown, [events[place] for place in reversed(turns)]
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
@@ -193,9 +192,9 @@ def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: E
     return tuple(found)
 
 
-def _shown_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
+def _shown_one(shown: Sequence[Event], turns: Sequence[Event], correction: Correction) -> _Resolved | None:
     """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
-    near = text_of(last)
+    near = text_of(turns[0]) if turns else ""
     made = ((event, corrected(read(text_of(event)), correction, near)) for event in shown)
     found = [_Resolved(its, event, event.id) for event, its in made if its is not None]
     if len({it.made.text for it in found}) > 1:
@@ -204,17 +203,36 @@ def _shown_one(shown: Sequence[Event], last: Event | None, correction: Correctio
     return found[0] if len({it.made.text for it in found}) == 1 else None
 
 
-def _said_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
-    """Return the only sentence of the last turn with the corrected value, and its captured statement."""
-    text = text_of(last)
-    if last is None or any(corrected(read(text_of(it)), correction, "") for it in shown):
+def _said_one(
+    shown: Sequence[Event], turns: Sequence[Event], speaker: Actor, correction: Correction
+) -> _Resolved | None:
+    """Return the sentence that a correction changes: the speaker's, unless the last turn says another.
+
+    Without the wrong value only the speaker's latest turn may be meant, or the last turn of all.
+    """
+    if not turns or any(corrected(read(text_of(it)), correction, "") for it in shown):
         return None
+    own = [turn for turn in turns if turn.actor == speaker][: None if correction.instead_of else 1]
+    told = next(filter(None, (_said_in(turn, correction) for turn in own)), None)
+    last = _said_in(turns[0], correction)
+    return last if told is None or (last is not None and not _repeats(last, told)) else told
+
+
+def _repeats(last: _Resolved, told: _Resolved) -> bool:
+    """Return whether a turn has half of the terms of a corrected sentence: then it tells the same again."""
+    terms, its = read(told.made.text).terms(), read(text_of(last.source)).terms()
+    return 2 * sum(term in its for term in terms) >= len(terms)
+
+
+def _said_in(turn: Event, correction: Correction) -> _Resolved | None:
+    """Return the only sentence of a turn with the corrected value, and its captured statement."""
+    text = text_of(turn)
     tried = ((said, corrected(read(said), correction, "")) for said in read(text).said)
     found = [(said, its) for said, its in tried if its is not None]
     if len({its.text for _, its in found}) != 1:
         return None
     said, made = found[0]
-    taken = statements(read(text), last.at, of_agent=last.actor.origin == "agent")
+    taken = statements(read(text), turn.at, of_agent=turn.actor.origin == "agent")
     words = said.rstrip(" .!")
     place = next((place for place, it in enumerate(taken) if words in text[it.start : it.end]), None)
-    return _Resolved(made, last, None if place is None else statement_id(last.scope, last.id, place))
+    return _Resolved(made, turn, None if place is None else statement_id(turn.scope, turn.id, place))

@@ -11,17 +11,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
-from memtape.state.text.claims import Claim, clauses_of, differ, singles_of, spans_of
+from memtape.state.text.claims import Claim, clauses_of, differ, kind_of, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, is_own, unquoted
 from memtape.state.text.reading import Reading, has_foreign_letter, read
-from memtape.state.text.terms import ENGLISH, worded_terms
+from memtape.state.text.terms import ENGLISH, is_common, worded_terms
 
 _CUES = cues("polarity")
 MOST_WORDS = 12  # A longer correction has more than a value.
+LEAST_ALIKE = 70  # Of the letters of two identifiers, in hundredths.
+_INSTEAD = _CUES.not_first, _CUES.was_old, _CUES.instead
+_WORD = lazy(r"\w[\w'.:/+@-]*\w|\w")
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _SAYS_NOTHING, CORRECTING = map(word_list, ("words of a correction", "words of corrections"))
 
@@ -52,10 +56,11 @@ def _corrects(sentence: str) -> bool:
 
 
 class Correction(NamedTuple):
-    """The correction in a sentence: the words behind the opening, and the value named as wrong."""
+    """The correction in a sentence: the words behind the opening, the value named as wrong, the sentence."""
 
     said: str
     instead_of: str
+    sentence: str
 
 
 class Corrected(NamedTuple):
@@ -66,17 +71,29 @@ class Corrected(NamedTuple):
     newer: str
 
 
+def typed_correction(reading: Reading) -> Correction | None:
+    """Return the correction in a text: the only one, or the first sentence as people type a correction.
+
+    Whether that sentence corrects anything follows only from an earlier text with the corrected value.
+    """
+    found = corrections_in(reading)
+    if not found and reading.shown and is_own(reading) and not asks(reading.shown[0].said):
+        found = (reading.shown[0].said,)
+    return correction_of(found[0]) if len(found) == 1 else None
+
+
 def correction_of(sentence: str) -> Correction | None:
     """Return the correction in a sentence; None if the sentence says more than a value."""
-    sentence = " ".join(sentence.replace("’", "'").split())
-    opened = _CUES.opener.match(sentence)
-    said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
-    instead = _CUES.instead.search(said)
-    said, old = (said, "") if instead is None else (said[: instead.start()], instead["old"].strip(" '\"`"))
-    said = _CUES.spoken_of.sub("", said)
+    line = " ".join(sentence.replace("’", "'").split())
+    opened = _CUES.opener.match(line)
+    said = _CUES.explains.sub("", line[0 if opened is None else opened.end() :]).rstrip(" .!")
+    named = next((found for cue in _INSTEAD if (found := cue.match(said)) is not None), None)
+    if opened is None and named is None:
+        return None
+    said = _CUES.spoken_of.sub("", said if named is None else named["new"])
     if not said or "?" in said or len(said.split()) > MOST_WORDS:
         return None
-    return Correction(said, old)
+    return Correction(said, "" if named is None else named["old"].strip(" '\"`"), sentence)
 
 
 def corrected(reading: Reading, correction: Correction, near: str) -> Corrected | None:
@@ -85,13 +102,14 @@ def corrected(reading: Reading, correction: Correction, near: str) -> Corrected 
     `near` is the text spoken last: of several values, the value in `near` is corrected.
     """
     near = correction.instead_of or near
-    found = dict.fromkeys(_corrections(reading, correction.said, near))
+    found = {it.text: it for it in _corrections(reading, correction.said, near)}
     if len(found) > 1:
-        found = {it: None for it in found if _holds(near, it.older)}
-    only = next(iter(found), None)
+        found = {it.text: it for it in found.values() if _holds(near, it.older)}
+    only = next(iter(found.values())) if found else _reworded(reading, correction)
     if only is None or len(found) > 1:
         return None
-    return None if correction.instead_of and not _holds(correction.instead_of, only.older) else only
+    named, older = correction.instead_of or only.older, only.older
+    return only if _holds(named, older) or _holds(older, named) else None
 
 
 def _corrections(reading: Reading, said: str, near: str) -> Iterator[Corrected]:
@@ -113,6 +131,40 @@ def _corrections(reading: Reading, said: str, near: str) -> Iterator[Corrected]:
         new = (it for it in _claims(read(made)) if it.slot == claim.slot and it.value == value)
         if any(differ(it.tokens, claim.tokens) for it in new):
             yield Corrected(made, claim.value, value)
+
+
+def _reworded(reading: Reading, correction: Correction) -> Corrected | None:
+    """Return the text with new words for the words named as wrong, or for a word that is spelled alike."""
+    new = _words_beside(correction.said, reading.text)
+    old = _words_beside(correction.instead_of, correction.said)
+    if not correction.instead_of and len(new) == 1:
+        old = [word for word in _WORD.findall(reading.text) if _is_spelled_alike(word, new[0])]
+    if kind_of(" ".join(new)) != "free":
+        old = old[-len(new) :]  # Of "postgres 14" only the number is another.
+    older, newer = " ".join(old), " ".join(new)
+    if not new or len(new) != len(old) or kind_of(older) != kind_of(newer) or clauses_of(reading).supposes:
+        return None
+    before, *behind = re.split(rf"(?<!\w){re.escape(older)}(?!\w){_DAY_BEHIND}", reading.text, flags=re.I)
+    return Corrected(f"{before}{newer}{behind[0]}", older, newer) if len(behind) == 1 else None
+
+
+def _words_beside(said: str, other: str) -> list[str]:
+    """Return the words from the first to the last that another text does not have."""
+    held = _SAYS_NOTHING.union(map(str.lower, _WORD.findall(other)))
+    words = _WORD.findall(said)
+    new = [place for place, word in enumerate(words) if word.lower() not in held]
+    return words[new[0] : new[-1] + 1] if new else []
+
+
+def _is_spelled_alike(word: str, other: str) -> bool:
+    """Return whether one letter of two words is another, or a smaller part of two identifiers."""
+    one, two = word.lower(), other.lower()
+    if is_common(one) or is_common(two) or not any(map(str.isalpha, two)):
+        return False
+    longest, shared = max(len(one), len(two)), min(len(one), len(two))
+    first = next((n for n in range(shared) if one[n] != two[n]), shared)
+    last = next((n for n in range(shared - first) if one[-n - 1] != two[-n - 1]), shared - first)
+    return first + last >= (longest - 1 if two.isalpha() else longest * LEAST_ALIKE // 100)
 
 
 def _claims(reading: Reading) -> list[Claim]:
