@@ -160,7 +160,7 @@ site: venv ## Build the site from docs/ into build/site; a broken link fails.
 lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(COMPILE) --extra kafka --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra kafka --extra meaning --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra entailment --extra kafka --extra meaning --output-file requirements-dev.lock pyproject.toml
 
 clean: ## Remove everything that make made.
 	rm -rf .venv .venv-wheel build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -23,6 +23,13 @@ class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     command: str = ""
 
 
+class JudgeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The local judge of pairs of memories."""
+
+    path: str = ""
+    """The folder of an entailment model, for `admin judge --with nli`."""
+
+
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The wanted model: an endpoint or a command; none if both are empty. A key is in no file."""
 

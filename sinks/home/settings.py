@@ -9,7 +9,7 @@ import msgspec
 
 from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.model import ModelOptions
+from memtape.schemas.model import JudgeOptions, ModelOptions
 from memtape.schemas.variables import PROD
 from memtape.sinks.home.folders import Home, write_whole
 
@@ -57,6 +57,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()
+    judge: JudgeOptions = JudgeOptions()
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.

@@ -152,6 +152,13 @@ def features_of(older: Reading, newer: Reading, cosine: int | None) -> Features:
     return Features(known, *_of_content(old, new), *_of_classes(old, new), *_of_form(old, new))
 
 
+def specifics_differ(older: Reading, newer: Reading) -> bool:
+    """Return whether one text alone has a number or a name, or alone denies or ends something."""
+    row = features_of(older, newer, None)
+    alone = row.numbers_of_older + row.numbers_of_newer + row.names_of_older + row.names_of_newer
+    return bool(alone or row.denied_once or row.ended_once)
+
+
 def _of_content(old: WordReading, new: WordReading) -> Iterator[int]:
     """Yield the features of the words of content, and of their order."""
     shared = [word for word in old.content if word in new.content]

@@ -10,11 +10,13 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
+from memtape.flows.entailment import CrossEncoder
 from memtape.flows.models import CommandModel
 from memtape.flows.workers.consolidate import append, events_of
 from memtape.schemas.errors import BadAnswer, MemtapeError
@@ -26,7 +28,9 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.consolidation.clusters import Candidate
 from memtape.state.consolidation.pairs import WaitingPair, conclusion_of, waiting
 from memtape.state.core.scope import Scope
+from memtape.state.fold.features import specifics_differ
 from memtape.state.fold.head import Verdict, judge
+from memtape.state.text.certainty import CERTAIN
 from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.consolidating import stated_words
@@ -36,6 +40,7 @@ from memtape.tools.keep.states import scope_now
 MOST_PAIRS = 20  # Pairs handed out at once at most.
 LIMIT_S = 300.0  # Of an answer about so many pairs; an agent starts slowly.
 MODEL = "model"  # The judge that the settings name.
+SURE = 9_000  # The least certainty of an entailment model in both directions, in ten-thousandths.
 HEAD = Actor(name="head/1", origin="model")
 """The judge that is always there; another version of its numbers has another name."""
 
@@ -113,6 +118,41 @@ def rulings_of_head(pairs: Sequence[WaitingPair]) -> list[Ruling]:
     found = ((pair, judge(read(pair.earlier.text), read(pair.later.text), pair.cosine)) for pair in pairs)
     decided = [Ruling(pair, it.verdict, it.certainty) for pair, it in found if it.is_decided]
     return [it for it in decided if it.verdict != "same" or _may_be_same(it.pair)]
+
+
+def entailment_of(home: Home) -> CrossEncoder:
+    """Return the entailment model of the settings. Raises `MemtapeError` without a good one."""
+    path = local_settings(home).judge.path
+    if not path:
+        raise MemtapeError("No entailment model is named here.", "Set judge.path to the folder of one.")
+    return CrossEncoder(Path(path).expanduser())
+
+
+def rulings_by_entailment(model: CrossEncoder, pairs: Sequence[WaitingPair]) -> list[Ruling]:
+    """Return the rulings of which an entailment model is sure, and which the words of both texts allow."""
+    return [ruling for pair in pairs if (ruling := _entailed(model, pair)) is not None]
+
+
+def _entailed(model: CrossEncoder, pair: WaitingPair) -> Ruling | None:
+    earlier, later = pair.earlier.text, pair.later.text
+    both = model.relation(earlier, later), model.relation(later, earlier)
+    found: dict[Verdict, float] = {
+        "same": min(it.follows for it in both),
+        "contradicts": min(it.denies for it in both),
+        "apart": min(1 - it.follows - it.denies for it in both),
+    }
+    verdict = max(found, key=lambda it: found[it])
+    certainty = int(found[verdict] * CERTAIN)
+    if certainty < SURE:
+        return None
+    if verdict == "same":
+        may_be = _may_be_same(pair) and not specifics_differ(read(earlier), read(later))
+        return Ruling(pair, "same", certainty) if may_be else None
+    if verdict == "contradicts":
+        # A newer value denies the older one, too: words tell which, or that nobody knows.
+        verdict = judge(read(earlier), read(later), pair.cosine).verdict
+        return Ruling(pair, verdict, certainty) if verdict in ("replaces", "contradicts") else None
+    return Ruling(pair, "apart", certainty)
 
 
 def prompt_of(pairs: Sequence[WaitingPair]) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_CHARS = 1_000  # No text of a pair is longer, so that a judge reads all of it.
 MOST_VERDICTS = 100
 COMMANDS = {name: host.ask for name, host in HOSTS.items() if host.ask}
-JUDGES = ("head", *COMMANDS, "model")
+JUDGES = ("head", "nli", *COMMANDS, "model")
 _HOW = (
     "same: both say one thing, and every number and name agrees. replaces: the later is a newer value of the "
     "same thing. contradicts: both cannot hold, and people are asked. apart: none of these, or in doubt."
@@ -110,7 +110,7 @@ def ask_judge(
     judge: Annotated[
         str,
         said(
-            "Ask Memtape's own rules of words, an agent of yours, or the model of the settings.",
+            "Ask rules of words (head), the entailment model (nli), an agent, or the settings' model.",
             option="--with",
             choices=JUDGES,
         ),
@@ -146,8 +146,10 @@ def _asked(
         MOST_PAIRS,
         ask,
         decide,
+        entailment_of,
         judge_of,
         prompt_of,
+        rulings_by_entailment,
         rulings_of_head,
     )
     from memtape.tools.keep.models import author
@@ -157,6 +159,11 @@ def _asked(
         return
     if judge == "head":
         yield decide(world.log, scope, rulings_of_head(left), HEAD)
+        return
+    if judge == "nli":
+        encoder = entailment_of(world.home)
+        actor = Actor(name=f"nli/{encoder.version}", origin="model")
+        yield decide(world.log, scope, rulings_by_entailment(encoder, left), actor)
         return
     model = judge_of(world.home, judge, COMMANDS)
     calls = min(most, -(-len(left) // MOST_PAIRS))
