@@ -23,11 +23,20 @@ class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     command: str = ""
 
 
+DailyJudge = Literal["none", "head", "nli", "model"]
+
+
 class JudgeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The local judge of pairs of memories."""
+    """The judges of pairs of memories."""
+
+    daily: DailyJudge = "none"
+    """Who judges after a daily pass: `none`, or `head`, `nli` or `model` as `admin judge --with`."""
+
+    calls_per_pass: Most = 5
+    """Most calls of the daily model in one pass of a project."""
 
     path: str = ""
-    """The folder of an entailment model, for `admin judge --with nli`."""
+    """The folder of the entailment model `nli`."""
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.judging import HELD_BACK, rows
 from builders import START
 from commanding import call
 from tables import table
@@ -38,6 +39,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep import consolidating
 from memtape.tools.keep.consolidating import alone, consolidator, marks_of
+from memtape.tools.keep.judging import judge_after_pass
 from memtape.tools.keep.states import partition_now, state_at
 from memtape.tools.query import reading
 
@@ -397,7 +399,8 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     home, log = client.home, client.log
     return Consolidation(
         log, print, lambda: marks_of(home, log) if wanted() else {}, partial(alone, home),
-        partial(partition_now, home, log), consolidator(home), lambda: now_us() + later_us,
+        partial(partition_now, home, log), consolidator(home), partial(judge_after_pass, home, log),
+        lambda: now_us() + later_us,
     )  # fmt: skip
 
 
@@ -415,6 +418,25 @@ def test_the_worker_waits_until_enough_is_new_and_rests_for_a_day(client: Client
     rested.once()
     assert not rested.done
     assert "there is one in 24 h" in client.status().scopes[SCOPE].next_pass
+
+
+def test_a_judge_is_asked_after_a_pass_where_people_name_one(client: Client) -> None:
+    held = [row for row in rows("pairs") if row["writer"] in HELD_BACK and row["kind"] == "moderate"]
+    say(client, *(row[side] for row in held[:ENOUGH_NEW] for side in "ab"))
+    client.project()
+    path = client.home.settings_path
+    path.write_text('[judge]\ndaily = "model"\n')
+    failing = worker(client, 15 * DAY_US)
+    failing.once()
+    assert any("No model is named here" in note for note in failing.noted)
+    assert {event.actor.origin for event in all_events(client) if event.type == "decided"} == {"tool"}
+    say(client, *(f"Sluice {n} was painted {n} times." for n in range(ENOUGH_NEW)))
+    client.project()
+    path.write_text('[judge]\ndaily = "head"\n')
+    worker(client, 30 * DAY_US).once()
+    made = [event for event in all_events(client) if event.actor.name == "head/1"]
+    assert made
+    assert "judge         head" in call("status", home=client.home.path).output
 
 
 def test_a_pass_cut_off_after_each_part_decides_what_a_whole_one_does(

@@ -18,7 +18,7 @@ import msgspec
 
 from memtape.flows.projection import fold_until
 from memtape.flows.workers.worker import Worker, append_new
-from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.errors import BudgetSpent, Locked, MemtapeError
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
@@ -75,6 +75,7 @@ class Consolidation(Worker):
 
     `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
     `state_of` returns the state of a scope's partition at the end of the log, once for all of its scopes.
+    `judge` decides about pairs of a scope after its pass, and returns how many.
     """
 
     doing = "bringing together what is alike"
@@ -86,6 +87,7 @@ class Consolidation(Worker):
     alone: Alone
     state_of: Callable[[str], Partition]
     conclude: Conclude
+    judge: Callable[[str], int]
     now_us: Callable[[], int]
 
     def catch_up(self) -> None:
@@ -115,6 +117,12 @@ class Consolidation(Worker):
                 self.note(f"Memories that are alike were not consolidated: {problem}")
             if not part.is_last and self.is_over():
                 return
+        try:
+            self.done += self.judge(name)
+        except BudgetSpent:
+            raise
+        except MemtapeError as error:
+            self.note(f"Pairs of memories were not judged: {error} {error.hint}".rstrip())
 
 
 def passed(

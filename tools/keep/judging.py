@@ -34,7 +34,7 @@ from memtape.state.text.certainty import CERTAIN
 from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.consolidating import stated_words
-from memtape.tools.keep.models import CountedModel, listed_in, model_for, prompt_about
+from memtape.tools.keep.models import CountedModel, author, listed_in, model_for, prompt_about
 from memtape.tools.keep.states import scope_now
 
 MOST_PAIRS = 20  # Pairs handed out at once at most.
@@ -111,6 +111,32 @@ def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> Co
         raise MemtapeError(f"{commands[name][0]} is not on the PATH.", "Install it, or give another judge.")
     host = CommandModel([program, *commands[name][1:]], name)
     return CountedModel(home, host, local_settings(home).model)
+
+
+def judge_after_pass(home: Home, log: Log, name: str) -> int:
+    """Let the daily judge of the settings judge what waits in a scope, and return the number of decisions.
+
+    Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`; earlier decisions stay.
+    """
+    options, done = local_settings(home).judge, Counter[Verdict]()
+    if options.daily == MODEL:
+        from memtape.tools.capture.secrets.redaction import Redactor
+
+        model = judge_of(home, MODEL, {})
+        for decided in ask(home, log, name, model, author(model, Redactor(home)), options.calls_per_pass):
+            done += decided
+    elif options.daily != "none" and (scope := scope_now(home, log, name)) is not None:
+        rulings, actor = rulings_alone(home, options.daily, waiting(scope))
+        done = decide(log, scope, rulings, actor)
+    return done.total()
+
+
+def rulings_alone(home: Home, judge: str, pairs: Sequence[WaitingPair]) -> tuple[list[Ruling], Actor]:
+    """Return the rulings of `head` or `nli`, and the judge. Raises `MemtapeError`."""
+    if judge == "head":
+        return rulings_of_head(pairs), HEAD
+    encoder = entailment_of(home)
+    return rulings_by_entailment(encoder, pairs), Actor(name=f"nli/{encoder.version}", origin="model")
 
 
 def rulings_of_head(pairs: Sequence[WaitingPair]) -> list[Ruling]:

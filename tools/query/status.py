@@ -18,6 +18,7 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recal
 from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.metrics import tell_progress
+from memtape.schemas.model import JudgeOptions
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
@@ -80,10 +81,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason. `spooled`
     counts the captures that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are
     the commands that finish interrupted erasures. `model` has the calls of models today and in all, and
-    windows of talk by outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging
-    of the scopes with any. `types` counts the events past the views by type. `views` has the health of each
-    view of each partition, none of the past, and `state` is the worst of them. `last_at` is the time of the
-    latest event in the views, in microseconds, 0 without any. `disk` has bytes by kind.
+    windows of talk by outcome; `model_budget` is the most calls in a day, tokens apart. `judge` has the
+    settings of judges. `lives` has the aging of the scopes with any. `types` counts the events past the views
+    by type. `views` has the health of each view of each partition, none of the past, and `state` is the worst
+    of them. `last_at` is the time of the latest event in the views, in microseconds, 0 without any. `disk`
+    has bytes by kind.
     """
 
     home: str
@@ -116,6 +118,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     paused: tuple[Pause, ...]
     model: ModelUse
     model_budget: UseAmounts
+    judge: JudgeOptions
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
     lives: dict[str, LifeMark] = {}
@@ -144,6 +147,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
         Status, counters, states, home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile, log=log.place, log_id=log.log_id, embedder=embedder, warnings=warnings,
         lag=sum(its.lag_events for its in views if its.view == "rows"), model_budget=budget,
+        judge=settings.judge,
         positions={it: PartitionPosition(end=end, watermark=marks[it].offset) for it, end in ends},
         state=worst(views), views=views, types=dict(sorted(counters.types.items())),
         latest_dead_letters=tuple(counters.latest_dead_letters[-LISTED:]),

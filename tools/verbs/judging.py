@@ -141,29 +141,15 @@ def _asked(
     world: World, judge: str, left: Sequence[WaitingPair], most: int, yes: bool
 ) -> Iterator[Counter[Verdict]]:  # fmt: skip
     """Yield what a judge decides, answer by answer; a person agrees to the cost first."""
-    from memtape.tools.keep.judging import (
-        HEAD,
-        MOST_PAIRS,
-        ask,
-        decide,
-        entailment_of,
-        judge_of,
-        prompt_of,
-        rulings_by_entailment,
-        rulings_of_head,
-    )
+    from memtape.tools.keep.judging import MOST_PAIRS, ask, decide, judge_of, prompt_of, rulings_alone
     from memtape.tools.keep.models import author
 
     scope = state_of(world, world.scope)
     if scope is None or not left:
         return
-    if judge == "head":
-        yield decide(world.log, scope, rulings_of_head(left), HEAD)
-        return
-    if judge == "nli":
-        encoder = entailment_of(world.home)
-        actor = Actor(name=f"nli/{encoder.version}", origin="model")
-        yield decide(world.log, scope, rulings_by_entailment(encoder, left), actor)
+    if judge in ("head", "nli"):
+        rulings, actor = rulings_alone(world.home, judge, left)
+        yield decide(world.log, scope, rulings, actor)
         return
     model = judge_of(world.home, judge, COMMANDS)
     calls = min(most, -(-len(left) // MOST_PAIRS))

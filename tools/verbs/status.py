@@ -197,6 +197,9 @@ def _beside_lines(state: Status) -> Iterator[str]:
     if use.total.calls:
         most = told(state.model_budget)
         yield f"model         {told(use.today)} today, of at most {most}; {told(use.total)} in all"
+    if state.judge.daily != "none":
+        most = many(state.judge.calls_per_pass, "call")
+        yield f"judge         {state.judge.daily} after each daily pass, by at most {most} of a model"
     if state.disk:
         sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
         yield f"disk          {size_told(sum(state.disk.values()))}: {sizes}"
