@@ -58,6 +58,9 @@ def test_values_are_replaced_and_attributes_and_what_is_in_doubt_hold() -> None:
         assert [pair for pair in permutations(told, 2) if replaced(*pair) is not None] == []
     pairs = pairs_of("replacing-replaces.jsonl")
     assert sum(replaced(*pair) is not None for pair in pairs) >= 0.8 * len(pairs)
+    november = "Release captain for November is Ingrid."
+    assert replaced(november, november.replace("November", "December")) is None
+    assert replaced(november, "The release captain for November is Olaf.") == Replacement("Ingrid", True)
     found = replaced("The gate binds to port 8443, and it needs a token.", "The gate now binds to port 9443.")
     assert found is not None and not found.whole
 

@@ -256,6 +256,7 @@ def _span(text: str, cue: re.Match[str], role: str, cls: str) -> Span | None:
     """Return where the value of a cue is; None where it may be one of several."""
     if cls not in FREE:
         found = [it for it in spans_of(text, cls) if it[1] <= cue.start() or it[0] >= cue.end()]
+        found = [it for it in found if not _is_named_by(text, it)]
         return found[0] if len({compared(text[slice(*it)], cls) for it in found}) == 1 else None
     if role == "owners":
         behind = VALUES["owner"].search(text[: cue.start()])
@@ -267,6 +268,11 @@ def _span(text: str, cue: re.Match[str], role: str, cls: str) -> Span | None:
     if before is None:
         return None
     return before.span("value") if is_value(before["value"], cls) else None
+
+
+def _is_named_by(text: str, at: Span) -> bool:
+    """Return whether a value is in the name of a subject, as May in "the captain for May is Ada"."""
+    return _CUES.is_said.match(text, at[1]) is not None and bool(_CUES.for_which.search(text, 0, at[0]))
 
 
 def _whole(text: str, start: int, cls: str) -> Span | None:

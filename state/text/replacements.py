@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -118,8 +118,8 @@ def look_of(text: str) -> Look:
     starts = [" ".join(words[:count]) for count in range(least, len(words))]
     return Look(
         is_serial,
-        openings=tuple(it.lower() for it in starts if _CUES.copula.search(it)),
-        framed=tuple(it.lower() for it in starts if _CUES.frame.search(it) or _CUES.row.search(it)),
+        openings=tuple(_plainly(it) for it in starts if _CUES.copula.search(it)),
+        framed=tuple(_plainly(it) for it in starts if _CUES.frame.search(it) or _CUES.row.search(it)),
         claims=tuple(claim for clause in clauses for claim in clause.claims),
         changes=any(clause.changed and not clause.denies for clause in clauses),
         ends=any(clause.ended or _CUES.no_more.search(clause.text) for clause in clauses),
@@ -221,6 +221,8 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
     The value is a name or number, or any value behind a frame.
     """
     a, b = _words(older), _words(newer)
+    if _begins_with_the(a) is not _begins_with_the(b):
+        a, b = (it[1:] if _begins_with_the(it) else it for it in (a, b))
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
         min(len(a), len(b)),
@@ -239,6 +241,14 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
     is_plain = is_copula and (are_numbers or all(is_value(value, "name") for value in values))
     are_bare = is_frame and all(is_value(it, "any") and not _CUES.relates.search(it) for it in values)
     return values[0] if is_plain or are_bare else None
+
+
+def _begins_with_the(words: Sequence[str]) -> bool:
+    return words[:1] in (["The"], ["the"])
+
+
+def _plainly(opening: str) -> str:
+    return opening.lower().removeprefix("the ")
 
 
 def _words(text: str) -> list[str]:
