@@ -664,4 +664,5 @@ def check_text_size(field: str, text: str) -> None:
     size = len(text) if len(text) * 4 <= MAX_TEXT_BYTES else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT_BYTES:
         message = f"The {field} has {size:,} bytes; at most {MAX_TEXT_BYTES:,} go into one event."
-        raise InvalidEvent("oversized", message, f"$.body.{field}")
+        hint = "A text of kind document is cut into parts."
+        raise InvalidEvent("oversized", message, f"$.body.{field}", hint)

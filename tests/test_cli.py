@@ -186,6 +186,8 @@ def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
 def test_wrong_usage_says_what_to_do(words: str, told: str) -> None:
     result = call(*words.split())
     assert result.exit_code == 2 and told in result.stderr
+    shown = call(*words.split(), "--json")
+    assert shown.exit_code == 2 and json.loads(shown.stdout)["code"] == "invalid_use"
 
 
 def test_help_names_choices_in_their_order_and_what_is_required() -> None:

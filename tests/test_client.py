@@ -65,6 +65,16 @@ def test_a_value_of_another_type_names_the_method_and_the_argument(tmp_path: Pat
             assert str(refused.value).startswith(told) and refused.value.hint.startswith(hint)
 
 
+def test_ids_are_erased_and_a_closed_client_and_an_unknown_origin_say_so(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a") as client:
+        id = client.capture("The harbour opens at six.").id
+        assert client.erase([id[-8:]]).ok and not client.search("harbour").results
+    with pytest.raises(MemtapeError, match="was closed"):
+        client.recent()
+    with pytest.raises(InvalidUse, match="There is no origin 'god'"):
+        Client(tmp_path, origin="god")  # type: ignore[arg-type]
+
+
 def test_eight_threads_share_a_client_and_nothing_is_lost(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", origin="user") as client:
 

@@ -23,8 +23,15 @@ HERE, ELSEWHERE = "project:here", "project:elsewhere"
 
 
 @pytest.fixture
-def http(tmp_path: Path) -> Iterator[httpx.Client]:
-    memory, listening = ServedMemory(tmp_path, actor="script"), listen(0)
+def memory(tmp_path: Path) -> Iterator[ServedMemory]:
+    memory = ServedMemory(tmp_path, actor="script")
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def http(memory: ServedMemory) -> Iterator[httpx.Client]:
+    listening = listen(0)
     port = listening.getsockname()[1]
     server = uvicorn.Server(uvicorn.Config(http_app(memory, port, TOKEN), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -34,7 +41,6 @@ def http(tmp_path: Path) -> Iterator[httpx.Client]:
         yield client
     server.should_exit = True
     thread.join()
-    memory.close()
 
 
 def asked(http: httpx.Client, method: str, scope: str = HERE, status: int = 200, **given: Any) -> Any:
@@ -89,6 +95,13 @@ def test_no_project_is_shown_another(http: httpx.Client, tmp_path: Path) -> None
         if method not in ("capture", "rename", "finish"):
             told = http.post(f"/{method}", params={"scope": HERE}, json=given).text
             assert "Brunhilde" not in told and ELSEWHERE not in told, method
+
+
+def test_a_server_of_one_project_serves_no_other(http: httpx.Client, memory: ServedMemory) -> None:
+    memory.scope = HERE
+    assert asked(http, "capture", text="The harbour is open.")["scope"] == HERE
+    told = asked(http, "capture", scope=ELSEWHERE, status=422, text="The harbour is closed.")
+    assert told["hint"] == f"This server serves {HERE} alone."
 
 
 def test_the_document_describes_each_verb() -> None:

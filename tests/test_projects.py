@@ -114,6 +114,9 @@ def test_all_projects_of_the_home_are_listed(busy: Client, home: Path, tmp_path:
     assert listed[0] == found["shop"], "the one in which something happened last stands first"
     assert "finished since" in command("project", "list", home=busy.home.path).output
     assert SCOPE in run(busy, "project", "scope").output
+    with Client(busy.home.path, scope="project:dock") as there:
+        there.capture("The dock has a crane.")
+    assert "project:dock" in command("project", "list", home=busy.home.path).output
 
 
 def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(busy: Client) -> None:

@@ -17,6 +17,7 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Forgotten, ScopeChanged
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
+from memtape.schemas.visible import many
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.core.erasures import erasures_of
 from memtape.tools import query
@@ -121,11 +122,19 @@ class World(Writer):
                 )
         return []
 
-    def erase(self, made: ErasurePlan) -> Erasure:
-        """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
-        check_kept(self.home, "An erasure")
-        from memtape.tools.keep.erasing import erase
+    def erase(self, made: ErasurePlan | Sequence[str]) -> Erasure:
+        """Erase a plan (`tools.keep.erasing.plan`), or ids, for good; return the proof.
 
+        Raises `StillHeld`, `NotFound`, and `MemtapeError` where people's corrections would go with ids.
+        """
+        check_kept(self.home, "An erasure")
+        from memtape.tools.keep.erasing import ErasurePlan, erase, plan
+
+        if not isinstance(made, ErasurePlan):
+            made = plan(self.home, self.log, self.scope, [self.meant(id, ())[1] for id in made], only=False)
+            if made.corrections:
+                lost = many(len(made.corrections), "correction")
+                raise MemtapeError(f"Nothing was erased: {lost} of people would go too.", "Erase a plan.")
         return erase(made, self, self.on_note)
 
     def catch_up(self) -> None:

@@ -417,6 +417,8 @@ class EmbeddedLog(Log):
                 raise DamagedLog(
                     f"{self.path} cannot be read as a log: {error}.", "Restore it from a backup."
                 ) from error
+            if isinstance(error, sqlite3.ProgrammingError):
+                raise MemtapeError(f"The log {self.path} was closed.", "Open another client.") from error
             raise MemtapeError(
                 f"The log {self.path} cannot be used: {error} ({code}).",
                 "See that the folder can be written, that its disk has room, and that no limit on file sizes "

@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, TypedDict, get_args
 
 import msgspec
 import uuid_utils
 from msgspec import Meta
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError
+from memtape.schemas.errors import Denied, InvalidEvent, InvalidUse, LogAway, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_IDS,
@@ -164,7 +164,9 @@ class Writer:
         self._scope, self._pinned = None if scope is None else check_scope(scope), scope is not None
         self._folder, self._began = options.get("folder"), options.get("began")
         name = options.get("actor") or default_actor()
-        self.actor = Actor(name=name, origin=options.get("origin", "agent"))
+        if (origin := options.get("origin", "agent")) not in get_args(Origin):
+            raise InvalidUse(f"There is no origin {origin!r}.", f"Give {', '.join(get_args(Origin))}.")
+        self.actor = Actor(name=name, origin=origin)
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None

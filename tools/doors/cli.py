@@ -41,6 +41,8 @@ COMPLETED = 50
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 OWN = "own_"
 """So begins click's name of a verb's own option, which may be called as an option of all commands."""
+AS_JSON = "memtape.as_json"
+"""The name of a context's value: whether `--json` is among the words."""
 SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 Given = Mapping[str, Any]
 """The values that the command line and the environment give, by the names of words and options."""
@@ -178,6 +180,7 @@ class Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command of a group before words without a command."""
         default, first = GROUPS[self.words].default, args[0] if args else ""
+        ctx.meta.setdefault(AS_JSON, "--json" in args)
         named = ctx.resilient_parsing or first in (*self.names, *ctx.help_option_names, "--version")
         if not self.words:  # `memtape` takes options alone so: any other first word is a mistake.
             named = named or first[:1] not in ("", "-") or not {*self.names}.isdisjoint(args)
@@ -219,7 +222,11 @@ class Commands(click.Group):
         except NoArgsIsHelpError:  # Its message is the help of a group.
             raise
         except click.UsageError as error:
-            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+            told = visible(error.format_message())
+            if ctx.parent is None and ctx.meta[AS_JSON]:
+                hint = f"{(error.ctx or ctx).command_path} --help"
+                print_json({"error": told, "hint": hint, "code": "invalid_use"})
+            raise click.UsageError(told, error.ctx) from None
 
 
 def _made(words: str) -> click.Command:

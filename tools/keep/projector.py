@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 MODULE = "memtape.tools.keep.projector"
 PROGRESS_S = 0.1
 POLL_S = 0.05
+STOP_S = 10.0
+"""The wait of an interrupted run for the batch in hand."""
 LEASE_WAIT_S = 30.0
 FEW_COLLECTIONS = (50_000, 20, 50)
 """Thresholds of garbage collection while a state is folded or held: it has many objects, hardly a circle."""
@@ -97,10 +99,15 @@ def project(
     # The flow has its own thread, so that this one can be interrupted by a signal at any time.
     thread = threading.Thread(target=run, name="views", daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(PROGRESS_S)
-        if on_progress is not None:
-            on_progress(control.events_folded)
+    try:
+        while thread.is_alive():
+            thread.join(PROGRESS_S)
+            if on_progress is not None:
+                on_progress(control.events_folded)
+    except BaseException:  # Python may not end while native code runs.
+        control.stopping.set()
+        thread.join(STOP_S)
+        raise
     if failures:
         raise cause_of(failures[0])
     return control.events_read

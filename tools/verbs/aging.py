@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from msgspec import Meta
 from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import MAX_IDS, Archived, Kind, ScopeChanged
 from memtape.schemas.ids import short_id
+from memtape.schemas.log import events_between
 from memtape.schemas.rows import LifeMark, ScopeHeld, made_from, project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import HOUR_US, format_day, format_time
@@ -44,6 +45,8 @@ SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 TITLE_CHARS = 80
 MOST_NAME_CHARS = 200
+MOST_PENDING = 1_000
+"""Events behind the views of a partition that are searched for further projects."""
 TOLD_PLACES: dict[Place, str] = {
     "mid": "to the tier mid",
     "long": "to the tier long",
@@ -382,7 +385,9 @@ def projects(world: World) -> list[Project]:
         found = list[Project]()
         for number in range(views.log.partitions):
             mark, held = views.watermark(number), views.shard(number).held()
-            for name, sent in mark.sent.items():
+            behind = events_between(views.log, number, mark.offset, views.log.ends()[number])
+            pending = {it.scope: it.sent for _, it in islice(behind, MOST_PENDING) if it.scope}
+            for name, sent in (mark.sent | pending).items():
                 own, life = held.get(name, ScopeHeld()), mark.lives.get(name, LifeMark())
                 at = {"scope": name, "folder": folders.get(name)}
                 found.append(made_from(Project, own, mark=life, last_at=sent, **at))
@@ -462,9 +467,14 @@ def adopt(
     A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
     `memtape status` names. A folder that still exists keeps its memory.
     """
+    from memtape.tools.client import Client
+
     adopted = adopt_scope(Path.cwd(), Home(home), once)
     yield adopted
     yield f"{adopted.folder} has the memory of {adopted.scope} now."
+    with Client(home, scope=adopted.scope) as client:
+        if not client.log.matching("", [adopted.scope], [], 1):
+            yield f"Nothing was captured in {adopted.scope} so far. `memtape project list` names projects."
     if adopted.before is not None:
         yield f"What was captured here before stays in {adopted.before}; `--scope {adopted.before}` asks it."
 

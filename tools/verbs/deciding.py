@@ -307,7 +307,7 @@ def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", of
     def lines(world: World, asked: Asks, decided: DecidedIds) -> Lines:
         none = " None of that was hidden: it was not forgotten, or is shown again already."
         yield f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else none}"
-        if undo:
+        if undo and decided.was_hidden:
             yield Step("Undo", undo, decided.ids[0])
 
     return Verb(name, run, lines, effect=effect, undo=undo, tool=offer)
@@ -490,12 +490,13 @@ def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
 def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:
     if not done.kept:
         yield "It waits again."
-    elif done.replaced is None:
+        return
+    if done.replaced is None:
         yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
         yield f'Kept: "{one_line(done.kept[0], 120)}".'
         yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
-    yield f"Undo: memtape settle {short_id(done.id)} --keep A, B, both or none"
+    yield f"Undo: memtape settle {short_id(done.id)} --keep none"
 
 
 def _conflict_lines(world: World, asked: Any, found: ConflictList) -> Iterator[str]:

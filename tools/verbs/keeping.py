@@ -202,10 +202,14 @@ def verify(
 
 
 def _verify_shell(world: World, asked: Any) -> Output:
+    from memtape.tools.verbs.status import status
+
     verdict = verify(world, asked.repair)
     yield verdict if verdict.ok else Failure(verdict)
     yield f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}."
     yield f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}"
+    if lag := status(world).lag:
+        yield f"{many(lag, 'event')} not in the views yet: memtape run --once"
     yield from some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
     if verdict.kept:
         yield kept_beside(verdict.kept)

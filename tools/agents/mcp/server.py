@@ -151,6 +151,8 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
             raise MemtapeError("No project is named.", "Add ?scope=project:NAME to the address.")
         if not _may_serve(scope):
             raise MemtapeError(f"{scope} is not served here.", "Name a project, as project:NAME.")
+        if memory.scope is not None and scope not in (None, memory.scope):
+            raise MemtapeError(f"{scope} is not served here.", f"This server serves {memory.scope} alone.")
         return memory.do(scope or GLOBAL, memory.actor or HTTP_ACTOR, action)
 
     verbs = verbs_app(ask)
