@@ -22,17 +22,12 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.views.pages import mark_of, pages_at, places_of
 from memtape.state.views.rows import guarded_rows
 
-SNAPSHOT_EVENTS = 50_000
-LEAST_SNAPSHOT_EVENTS = 250
-SNAPSHOT_SHARE = 8
-"""A snapshot is written when an eighth of all events was folded since the last one, within these bounds.
-
-So the state at the end of a log is near, and all snapshots of one run together cost a few times the last.
-"""
-LAST_SNAPSHOT_EVENTS, LAST_SNAPSHOT_SHARE = 100, 100
-"""Slots folded beyond the last snapshot that are worth one where no more wait: at least so many, and a
-hundredth of all. A process that decides about a memory folds them, in 0.2 s and more: the first reading of
-texts compiles patterns. A snapshot of 22,000 takes 0.05 s.
+LEAST_SNAPSHOT_EVENTS, SNAPSHOT_EVENTS = 100, 50_000
+SNAPSHOT_SHARE, LAST_SNAPSHOT_SHARE = 8, 100
+"""A snapshot is written when an eighth of all events was folded since the last one, where no more wait a
+hundredth, within these bounds. So all snapshots of one run together cost a few times the last. A process that
+decides about a memory folds the rest, in 0.2 s and more: the first reading of texts compiles patterns. A
+snapshot of 22,000 takes 0.05 s.
 """
 
 TOLD_SLOTS = 50
@@ -116,15 +111,12 @@ class Projection:
         Less is enough where no `more` slots wait, or the run `ends`.
         """
         offset = self.state.offset
-        enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, offset // SNAPSHOT_SHARE))
-        if not more:
-            enough = min(enough, max(LAST_SNAPSHOT_EVENTS, offset // LAST_SNAPSHOT_SHARE))
-        if ends:  # A process that decides about a memory goes on from there.
-            enough = 1
-        due = not self.state.stale and self.state.offset - self._snapshot_offset >= enough
+        share = SNAPSHOT_SHARE if more else LAST_SNAPSHOT_SHARE
+        enough = 1 if ends else min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, offset // share))
+        due = not self.state.stale and offset - self._snapshot_offset >= enough
         if due:
-            self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
-            self._snapshot_offset = self.state.offset
+            self._snapshots.write(offset, trail_from(self._last), snapshot(self.state))
+            self._snapshot_offset = offset
         return due
 
 

@@ -169,7 +169,10 @@ class RowTables:
             rows = [fragment.physical_rows for fragment in table.get_fragments()]
             is_crowded = len(rows) > MOST_FILES // 2
             if is_crowded or sum(count < SMALL_ROWS for count in rows) >= MOST_SMALL:
-                self._tidy(table, max(SMALL_ROWS, is_crowded * sum(rows) // MOST_SMALL))
+                most = max(SMALL_ROWS, is_crowded * sum(rows) // MOST_SMALL)
+                table.optimize.compact_files(target_rows_per_fragment=most)
+                # What a killed writer left is no part of any version. Nobody else writes here.
+                table.cleanup_old_versions(KEEP_VERSIONS, delete_unverified=True)
                 self.versions[name] = table.version
         return self.versions != before
 
@@ -254,11 +257,6 @@ class RowTables:
             raise FileNotFoundError(f"The newest version of the table {name} is gone.")
         return table
 
-    def _tidy(self, table: LanceDataset, fragment_rows: int) -> None:
-        table.optimize.compact_files(target_rows_per_fragment=fragment_rows)
-        # What a killed writer left is no part of any version. Nobody else writes here.
-        table.cleanup_old_versions(KEEP_VERSIONS, delete_unverified=True)
-
     def _as_named(self, name: str) -> LanceDataset | None:
         """Return a table in the version that the watermark names, None where that is gone by now."""
         try:
@@ -289,8 +287,9 @@ class RowTables:
         import lance
 
         table, before = self.table(name), -1
-        if table is None:
-            table = self._create(name, data)
+        if table is None:  # Its row ids stay through updates and tidying.
+            make_folder(self.path)
+            table = lance.write_dataset(data, self.path / f"{name}.lance", enable_stable_row_ids=True)
         else:
             before = max((fragment.fragment_id for fragment in table.get_fragments()), default=-1)
             if is_new:
@@ -300,13 +299,6 @@ class RowTables:
                 merge.when_not_matched_insert_all().execute(data)
         self._tables[name], self.versions[name] = table, table.version
         return before
-
-    def _create(self, name: str, data: pa.Table) -> LanceDataset:
-        """Make a table of its first rows. Its row ids stay through updates and tidying."""
-        import lance
-
-        make_folder(self.path)
-        return lance.write_dataset(data, self.path / f"{name}.lance", enable_stable_row_ids=True)
 
     def _addresses(self, name: str, before: int, keys: Sequence[str]) -> dict[str, int]:
         """Return the addresses of rows just written, by key: these stand in fragments after `before`."""

@@ -64,7 +64,11 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
             state.new = state.confirmed = state.oldest = 0
             for seq in takewhile(lambda seq: seq >= state.until, reversed(of.captures.ordinals)):
                 _count(state, seq, event.sent, context)
-            state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(of, cluster)}
+            state.aside = {
+                cluster: None
+                for cluster in state.aside
+                if all(is_as_seen(of, Input(id=id, seq=seq)) for id, seq in cluster)
+            }
             if reason is None:
                 state.at = context.at
                 state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
@@ -96,10 +100,6 @@ def _count(state: Passes, seq: int, sent: int, context: Context[HasMemories]) ->
         state.oldest = state.oldest or sent
     else:
         state.confirmed += 1
-
-
-def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
-    return all(is_as_seen(of, Input(id=id, seq=seq)) for id, seq in cluster)
 
 
 def _know_judged(state: Passes, inputs: tuple[Input, ...], of: HasMemories) -> None:
