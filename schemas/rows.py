@@ -514,28 +514,6 @@ class PageEnd(NamedTuple):
     is_there: bool
 
 
-class Beside(NamedTuple):
-    """A version in force beside the current version."""
-
-    id: str
-    actor: str
-    origin: Origin
-    at: int
-    text: str
-
-
-class TreePage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the tree with its text, and the ends of its links."""
-
-    row: PageRow
-    text: str
-    rest: str
-    children: tuple[ListedPage, ...]
-    edges: tuple[PageEnd, ...]
-    backlinks: tuple[PageEnd, ...]
-    beside: tuple[Beside, ...]
-
-
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
     """Up to which position a scope's Markdown is true.
 

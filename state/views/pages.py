@@ -23,7 +23,7 @@ from memtape.state.views.page_texts import (
     summary_lines,
     summary_path,
 )
-from memtape.state.views.tree_pages import PAGES, page_of, path_of, tree_page
+from memtape.state.views.tree_pages import PAGES, page_of, page_row, path_of
 
 _PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS}
 _INTRODUCING = (ESSENTIALS, THREADS, RECENT)
@@ -56,9 +56,13 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     """Return the page of a path that `_paths` has named."""
     folder, _, name = path.removesuffix(".md").partition("/")
     if folder == PAGES:
-        tree = tree_page(scope, scope.pages.at(name))
-        lines, body = ([], None) if tree is None else (page_lines(tree), page_zone(tree))
-        return Page(scope.name, path, _written(lines), body=body)
+        tree = scope.pages.at(name)
+        row = None if tree is None else page_row(scope, tree.id)
+        if tree is None or row is None:
+            return Page(scope.name, path, "")
+        return Page(
+            scope.name, path, _written(page_lines(scope, tree, row)), body=page_zone(scope, tree, row)
+        )
     zone = tuple(scope.captures.body(capture).text for capture in standing.zone_captures(scope, path))
     if path in standing.STANDING:
         return Page(scope.name, path, standing.STANDING[path](scope), zone)

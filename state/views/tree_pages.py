@@ -1,4 +1,4 @@
-"""Tree pages as values: the row of each, with title, summary and place in the tree, and its file.
+"""Tree pages as values: the row of each, with title, summary and place in the tree, and its links.
 
 A page's text is the row of a memory. No function is recursive: a tree may be a chain of all pages.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from memtape.schemas.events import CHILD, SYSTEM
 from memtape.schemas.ids import ROOT
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage, made_from
+from memtape.schemas.rows import ListedPage, PageEdge, PageEnd, PageRow, made_from
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Link, Page
@@ -27,37 +27,26 @@ def path_of(slug: str) -> str:
     return f"{PAGES}/{slug}.md"
 
 
-def tree_page(scope: Scope, page: Page | None) -> TreePage | None:
-    """Return a page as it is now, None for none, or without a living version."""
-    row = None if page is None else page_row(scope, page.id)
-    if page is None or row is None:
-        return None
-    captures = (scope.captures.by_seq[seq] for seq in page.standing.beside)
-    beside = ((it, it.actor, scope.captures.body(it).text) for it in captures)
-    return TreePage(
-        row=row,
-        text=text_of(scope, page),
-        rest=page.told("rest", ""),
-        children=tuple(_listed(scope, page)),
-        edges=tuple(
-            PageEnd(link.relation, name_of(other) if other else str(link.to), other is not None)
-            for link, other in _linked(scope, page)
-        ),
-        backlinks=tuple(
-            PageEnd(link.relation, name_of(source), True)
-            for link, source in scope.pages.sources(page)
-            if source.lives
-        ),
-        beside=tuple(Beside(it.id, by.name, by.origin, it.at, text) for it, by, text in beside),
-    )
-
-
 def name_of(page: Page | PageRow) -> str:
     """Return the name of a page, also used in files: its slug, or its id if it has none."""
     return page.slug or page.id
 
 
-def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
+def ends_of(scope: Scope, page: Page) -> tuple[PageEnd, ...]:
+    """Return the far ends of a page's links, but for children that exist."""
+    pairs = _linked(scope, page)
+    return tuple(
+        PageEnd(it.relation, name_of(end) if end else str(it.to), end is not None) for it, end in pairs
+    )
+
+
+def sources_of(scope: Scope, page: Page) -> tuple[PageEnd, ...]:
+    """Return the living pages that lead to a page."""
+    pairs = scope.pages.sources(page)
+    return tuple(PageEnd(it.relation, name_of(source), True) for it, source in pairs if source.lives)
+
+
+def listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
     """Yield the pages below a page, the first of them with their summaries."""
     for number, child in enumerate(children_of(scope, page)):
         named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)

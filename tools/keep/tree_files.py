@@ -19,7 +19,6 @@ from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked, refs_o
 from memtape.schemas.ids import ID_PATTERN, ROOT, derived_id, digest_of, root_id, slug_of
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
-from memtape.schemas.rows import TreePage
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
@@ -30,7 +29,16 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.page_markdown import body_of, index_of
-from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
+from memtape.state.views.tree_pages import (
+    children_of,
+    ends_of,
+    name_of,
+    page_of,
+    page_row,
+    path_of,
+    text_of,
+    way_down,
+)
 from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.states import state_at
@@ -48,18 +56,18 @@ PageChange = tuple[Edited, tuple[Linked, ...]]
 """An edit, and the links that were made or ended."""
 
 
-def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageChange:
-    """Return the changes of front matter against the written page; `written` is None for a new page.
+def changes_of(page: Page | None, fields: Fields, scope: Scope) -> PageChange:
+    """Return the changes of front matter against the written page; `page` is None for a new page.
 
     A removed name ends a person's edit; a value taken from the text by Memtape is no change.
     """
-    row = None if written is None else written.row
+    row = None if page is None else page_row(scope, page.id)
     title, summary, hints, refs = (row.title, row.summary, row.hints, row.refs) if row else ("", "", (), ())
-    page, links, rest, slug = None, list[tuple[str, str]](), "", None
-    if written is not None and row is not None:
-        page, rest = page_of(scope, row.id), written.rest.strip("\n")
-        links = [(CHILD, it.name) for it in written.children]
-        links += sorted(((it.relation, it.name) for it in written.edges), key=lambda it: it[0] != CHILD)
+    links, rest, slug = list[tuple[str, str]](), "", None
+    if page is not None and row is not None:
+        rest, ends = page.told("rest", "").strip("\n"), ends_of(scope, page)
+        links = [(CHILD, name_of(child)) for child in children_of(scope, page)]
+        links += sorted(((it.relation, it.name) for it in ends), key=lambda it: it[0] != CHILD)
         slug = fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None
     edit = replace(
         NO_EDIT, title=_said(fields.title, title, page, "title"), slug=slug,
@@ -175,17 +183,17 @@ class TreeFiles(EditedFiles):
         """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page = self._page_of(slug, data)
-        written = tree_page(self._before, page)
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
         if wanted != slug and self._scope != GLOBAL:
             if not self._files.rename(path, path_of(wanted)):
                 return {path: PageNote(stamp, problems=(self._told(path, TAKEN_NAME.format(slug=wanted)),))}
             path, slug = path_of(wanted), wanted
-        read, events = page_file(data, None if written is None else index_of(written)), list[Event]()
+        index, events = None if page is None else index_of(self._before, page), list[Event]()
+        read = page_file(data, index)
         problems = [NO_OPERATOR] if self._scope == GLOBAL else list(read.problems)
         edit = PageEdit(path, given, slug, stamp, data, read, problems)
-        if page is not None and written is not None and self._scope != GLOBAL:
-            events = self._changed(edit, page, written)
+        if page is not None and self._scope != GLOBAL:
+            events = self._changed(edit, page)
         elif self._scope != GLOBAL:
             events = self._born(edit)
         if page is None and not events:  # It is no page, and stays as it is.
@@ -238,13 +246,14 @@ class TreeFiles(EditedFiles):
         child = Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)
         return [captured, *self._made(edit, [change, child, *(replace(it, id=captured.id) for it in links)])]
 
-    def _changed(self, edit: PageEdit, page: Page, was: TreePage) -> list[Event]:
-        """Return the events of a person's changes to a page's file, which `was` so, or its name."""
-        read, row, events = edit.read, was.row, list[Event]()
+    def _changed(self, edit: PageEdit, page: Page) -> list[Event]:
+        """Return the events of a person's changes to the file of a living page, or its name."""
+        read, row, events = edit.read, page_row(self._before, page.id), list[Event]()
+        assert row is not None
         is_lost = self._is_lost(read.version)
         base = row.version if is_lost else read.version or row.version
         is_other = read.changed or is_lost
-        shown = body_of(was.text, row.origin).strip("\n").rstrip()
+        shown = body_of(text_of(self._before, page), row.origin).strip("\n").rstrip()
         is_changed = read.text is not None and is_other and read.text.strip("\n").rstrip() != shown
         if read.text is not None and is_changed and not read.text.strip():  # An empty text hides nothing.
             if page.slug != ROOT:
@@ -256,7 +265,7 @@ class TreeFiles(EditedFiles):
                 events += [captured, *self._made(edit, [by])]
         change, links = NO_EDIT, tuple[Linked, ...]()
         if read.fields is not None and not read.fields.problems:
-            change, links = changes_of(was, read.fields, self._before)
+            change, links = changes_of(page, read.fields, self._before)
         if edit.slug != page.slug and page.slug != ROOT:
             change = replace(change, slug=edit.slug)
         return events + self._made(edit, [replace(change, id=page.id), *links])

@@ -28,7 +28,7 @@ from memtape.schemas.events import (
     refs_of_edit,
 )
 from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, short_id, slug_of
-from memtape.schemas.rows import ListedPage, PageEnd, PageRow, made_from
+from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.core.scope import Scope
@@ -167,13 +167,16 @@ def show_page(
     Raises `NotFound`.
     """
     scope, named = _named(world, page)
-    shown = tree_pages.tree_page(scope, named)
-    assert shown is not None
-    return made_from(
-        PageShown,
-        shown,
-        below=shown.children,
-        references={ref: _told(scope, ref) for ref in shown.row.refs},
+    row = page_row(scope, named.id)
+    assert row is not None
+    return PageShown(
+        row=row,
+        text=tree_pages.text_of(scope, named),
+        rest=named.told("rest", ""),
+        below=tuple(tree_pages.listed(scope, named)),
+        edges=tree_pages.ends_of(scope, named),
+        backlinks=tree_pages.sources_of(scope, named),
+        references={ref: _told(scope, ref) for ref in row.refs},
         history=tuple(_history(scope, named)),
     )
 
