@@ -11,6 +11,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from operator import add
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -342,24 +344,26 @@ class SearchIndex:
         return opened
 
 
-class _Tiers(Generic[SegmentT]):
-    """Segments, each with a mask of its live rows, and the names of those with a file.
+@dataclass(eq=False)
+class _Part(Generic[SegmentT]):
+    """A segment, a mask of its live rows, and its name in the manifest."""
 
-    `merge` makes one segment of the live rows of several, with at most `most_rows` rows.
-    """
+    segment: SegmentT
+    living: Flags
+    name: ManifestSegment = UNWRITTEN
+
+    @property
+    def alive(self) -> int:
+        """How many rows live."""
+        return int(self.living.sum())
+
+
+class _Tiers(list[_Part[SegmentT]]):
+    """Segments. `merge` makes one of the live rows of several, with at most `most_rows` rows."""
 
     def __init__(self, merge: Merge[SegmentT], most_rows: int) -> None:
         self._merge: Merge[SegmentT] = merge
         self._most_rows = most_rows
-        self.segments: list[SegmentT] = []
-        self.living: list[Flags] = []
-        self.names: list[ManifestSegment] = []
-
-    def append(self, segment: SegmentT, living: Flags, name: ManifestSegment = UNWRITTEN) -> None:
-        """Add a segment."""
-        self.segments.append(segment)
-        self.living.append(living.copy())
-        self.names.append(name)
 
     def replace(self, newest: Mapping[int, tuple[int, int]]) -> list[int]:
         """Mark older rows under these keys as dead; return the keys whose live row is not older.
@@ -368,7 +372,7 @@ class _Tiers(Generic[SegmentT]):
         """
         newer: dict[int, None] = {}
         keys = np.array(sorted(newest), "<u8")
-        for segment, alive in zip(self.segments, self.living, strict=True):
+        for segment, alive in ((part.segment, part.living) for part in self):
             starts = np.searchsorted(segment.keys, keys, "left")
             ends = np.searchsorted(segment.keys, keys, "right")
             for n in np.flatnonzero(starts < ends).tolist():
@@ -384,47 +388,39 @@ class _Tiers(Generic[SegmentT]):
 
     def settle(self) -> None:
         """Merge small segments, and rewrite segments whose rows are mostly dead."""
-        while len(self.segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
-            self._join([len(self.segments) - 2, len(self.segments) - 1])
-        for place in range(len(self.segments)):
-            if 2 * self._alive(place) < len(self.living[place]):
-                self._join([place])
+        while len(self) > 1 and self[-1].alive + self[-2].alive <= DELTA_ROWS:
+            self._join(self[-2:])
+        for part in list(self):
+            if 2 * part.alive < len(part.living):
+                self._join([part])
         while due := self._due():
             self._join(due)
 
-    def _due(self) -> list[int]:
-        """Return the places of the segments of one tier to be merged, none if there are too few.
+    def _due(self) -> list[_Part[SegmentT]]:
+        """Return the segments of one tier to be merged, none if there are too few.
 
         Tier 0 has segments of up to 512 rows, and each further tier those of eight times as many.
         """
-        tiers: dict[int, list[int]] = {}
-        for place in range(len(self.segments)):
-            tier = 0
-            while self._alive(place) > DELTA_ROWS * TIER**tier:
-                tier += 1
-            tiers.setdefault(tier, []).append(place)
-        for places in tiers.values():
-            fitting: list[int] = []
-            for place in places if len(places) >= TIER else ():
-                if sum(map(self._alive, [*fitting, place])) <= self._most_rows:
-                    fitting.append(place)
+        tiers: dict[int, list[_Part[SegmentT]]] = {}
+        for part in self:
+            tier = next(tier for tier in count() if part.alive <= DELTA_ROWS * TIER**tier)
+            tiers.setdefault(tier, []).append(part)
+        for parts in tiers.values():
+            fitting, rows = list[_Part[SegmentT]](), 0
+            for part in parts if len(parts) >= TIER else ():
+                if rows + part.alive <= self._most_rows:
+                    fitting.append(part)
+                    rows += part.alive
             if len(fitting) > 1:
                 return fitting[:TIER]
         return []
 
-    def _alive(self, place: int) -> int:
-        return int(self.living[place].sum())
-
-    def _join(self, places: Sequence[int]) -> None:
-        """Replace segments by their merger."""
-        parts = [self.segments[place] for place in places]
-        made = self._merge(parts, [self.living[place] for place in places])
-        rows = sum(map(self._alive, places))
-        first, *rest = places
-        self.segments[first], self.names[first] = made, UNWRITTEN
-        self.living[first] = np.ones(rows, np.bool_)
-        for place in reversed(rest):
-            del self.segments[place], self.living[place], self.names[place]
+    def _join(self, parts: Sequence[_Part[SegmentT]]) -> None:
+        """Replace segments by their merger, in the place of the first."""
+        made = self._merge([part.segment for part in parts], [part.living for part in parts])
+        self[self.index(parts[0])] = _Part(made, np.ones(sum(part.alive for part in parts), np.bool_))
+        for part in parts[1:]:
+            self.remove(part)
 
 
 class _IndexBuilder:
@@ -436,9 +432,9 @@ class _IndexBuilder:
         self._take = take
         self._texts, self._vectors = _Tiers(merged, MOST_ROWS), dict[str, _Tiers[VectorSegment]]()
         for segment, alive, name in zip(opened.segments, opened.living, manifest.segments, strict=True):
-            self._texts.append(segment, alive, name)
+            self._texts.append(_Part(segment, alive.copy(), name))
         for part, alive, name in zip(opened.vectors, opened.vectors_living, manifest.vectors, strict=True):
-            self._tiers_of(name.embedder).append(part, alive, name)
+            self._tiers_of(name.embedder).append(_Part(part, alive.copy(), name))
         self._usual = manifest.usual
         self._made = manifest.made or str(uuid_utils.uuid7())
         self.changed = False
@@ -458,7 +454,7 @@ class _IndexBuilder:
             added = {key: (guarded, placed[key]) for key, guarded in newest.items()}
             self._settle_language(added)
             segment = segment_of_rows(added.values(), self._usual)
-            self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
+            self._texts.append(_Part(segment, np.ones(len(segment.tables), np.bool_)))
             self._texts.settle()
         for embedder, keyed in vectors.items():
             tiers = self._tiers_of(embedder)
@@ -468,7 +464,7 @@ class _IndexBuilder:
                     for key, its in newest.items()
                 ]
                 part = vector_segment_of(made, dimensions_of(embedder))
-                tiers.append(part, np.ones(len(part.keys), np.bool_))
+                tiers.append(_Part(part, np.ones(len(part.keys), np.bool_)))
                 tiers.settle()
 
     def _newer(self, tiers: _Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
@@ -487,7 +483,7 @@ class _IndexBuilder:
 
     def _settle_language(self, added: dict[int, tuple[Guarded, int]]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
-        segments = list(zip(self._texts.segments, self._texts.living, strict=True))
+        segments = [(part.segment, part.living) for part in self._texts]
         told_of = [it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments]
         counts = languages_of(joined(told_of, np.int64))
         new = languages_of_rows(guarded.row for guarded, _ in added.values())
@@ -509,26 +505,22 @@ class _IndexBuilder:
 
     def opened(self) -> OpenIndex:
         """Return the index with the pending changes; its new segments have no file yet."""
-        vectors = list(self._vectors.items())
+        vectors = [(embedder, part) for embedder, its in self._vectors.items() for part in its]
         return OpenIndex(
             Manifest(
                 format=FORMAT,
                 scope="",
                 number=0,
                 usual=self._usual,
-                segments=self._texts.names,
+                segments=[part.name for part in self._texts],
                 made=self._made,
-                vectors=[
-                    msgspec.structs.replace(named, embedder=embedder)
-                    for embedder, its in vectors
-                    for named in its.names
-                ],
+                vectors=[msgspec.structs.replace(part.name, embedder=name) for name, part in vectors],
             ),
-            tuple(self._texts.segments),
-            tuple(self._texts.living),
+            tuple(part.segment for part in self._texts),
+            tuple(part.living for part in self._texts),
             self._take,
-            tuple(segment for _, its in vectors for segment in its.segments),
-            tuple(alive for _, its in vectors for alive in its.living),
+            tuple(part.segment for _, part in vectors),
+            tuple(part.living for _, part in vectors),
         )
 
     def written(self, folder: Path, scope: str, number: int) -> OpenIndex:
@@ -556,12 +548,12 @@ class _IndexBuilder:
 
 def _write(tiers: _Tiers[SegmentT], folder: Path, beginning: str) -> None:
     """Write the segments without a file, under names with a prefix, and map them."""
-    for place, named in enumerate(tiers.names):
-        if named is UNWRITTEN:
+    for place, part in enumerate(tiers):
+        if part.name is UNWRITTEN:
             path = folder / f"{beginning}-{place}"
-            size = write_segment(path, tiers.segments[place])
-            tiers.names[place] = ManifestSegment(path.name, len(tiers.living[place]), size)
-            tiers.segments[place] = read_segment(path, type(tiers.segments[place]), size)
+            size = write_segment(path, part.segment)
+            part.name = ManifestSegment(path.name, len(part.living), size)
+            part.segment = read_segment(path, type(part.segment), size)
 
 
 def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:
