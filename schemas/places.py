@@ -67,6 +67,10 @@ def part_id(scope: str, document: str, number: int) -> str:
 
 ZONE_START = "<!-- memtape: yours from here -->"
 ZONE_END = "<!-- memtape: yours until here -->"
+_STAYS = "*Yours: what you write between these two marks stays as it is"
+NOTE = f"{_STAYS}, and each point or paragraph is remembered.*"
+NOTE_OF_GLOBAL = f"{_STAYS}. Nothing of it is remembered.*"
+"""The first text of a zone. In `global` only operators are remembered, and a file's editor is unknown."""
 
 _SOURCE = "vault:"
 

@@ -484,15 +484,14 @@ class DeadLetter(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """A page of the vault: its path in its scope, and its Markdown without the zone, empty for no page.
 
-    `zone` are the living texts captured from its zone, in the order of the log, for a page that has lost its
-    zone. `body` is the zone of a tree page, with the page's text.
+    `zone` is the zone of a page that has none yet: with the living texts captured from it, in the order of
+    the log. That of a tree page has the page's text, and replaces the file's unless a person edited the file.
     """
 
     scope: str
     path: str
     text: str
-    zone: tuple[str, ...] = ()
-    body: str | None = None
+    zone: str | None = None
 
 
 class ListedPage(NamedTuple):

@@ -10,24 +10,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.places import INDEX_PATH
 from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import LISTS, WATERMARK_FILE, ScopeFiles
-from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
-
-
-def zone_for(page: Page) -> bytes | None:
-    """Return the first zone of a page: for `MEMORY.md` always, for others if the log holds texts of the zone.
-
-    The zone of a tree page is the page's text; it replaces the file's zone unless a person edited the file.
-    """
-    if page.body is not None:
-        return page.body.encode()
-    if page.path != INDEX_PATH and not page.zone:
-        return None
-    return new_zone(page.zone, NOTE_OF_GLOBAL if page.scope == GLOBAL else NOTE)
+from memtape.sinks.zones import ZoneInPage, is_untouched, parts
 
 
 class Vault:
@@ -41,8 +28,8 @@ class Vault:
         pages = list(pages)
         zones: dict[str, dict[str, bytes]] = {}
         for page in pages:
-            if (zone := zone_for(page)) is not None:
-                zones.setdefault(page.scope, {})[page.path] = zone
+            if page.zone is not None:
+                zones.setdefault(page.scope, {})[page.path] = page.zone.encode()
         for scope, files in _files(pages, marks).items():
             ScopeFiles(self.home, scope).lay(files, zones.get(scope))
 

@@ -7,17 +7,12 @@ zones is decided elsewhere, and no file is touched.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtape.schemas.ids import digest_of
-from memtape.schemas.places import ZONE_END, ZONE_START
-from memtape.state.text.markdown import points, written
-
-_STAYS = "*Yours: what you write between these two marks stays as it is"
-NOTE = f"{_STAYS}, and each point or paragraph is remembered.*"
-NOTE_OF_GLOBAL = f"{_STAYS}. Nothing of it is remembered.*"
-"""The first text of a zone. In `global` only operators are remembered, and a file's editor is unknown."""
+from memtape.schemas.places import NOTE, NOTE_OF_GLOBAL, ZONE_END, ZONE_START
+from memtape.state.text.markdown import points
 
 _START, _END = ZONE_START.encode(), ZONE_END.encode()
 _ANY_MARK = re.compile(rb"<!--\s*memtape:\s*yours")
@@ -92,12 +87,6 @@ def inner(zone: bytes) -> bytes:
     """Return a person's text between the marks of a zone. The note is left out; line numbers stay."""
     between = zone[zone.index(b"\n") + 1 : zone.rindex(b"<!--")]
     return _NOTES.sub(lambda note: b"\n" * note[0].count(b"\n"), between)
-
-
-def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
-    """Return a zone with a note about the zone's purpose, then the texts."""
-    said = written(texts)
-    return "\n".join([ZONE_START, note, *([said] if said else []), ZONE_END]).encode()
 
 
 def is_untouched(zone: bytes) -> bool:

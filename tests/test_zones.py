@@ -22,19 +22,19 @@ from soaked import examples
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Event, Operation, make_tick
-from memtape.schemas.places import ZONE_END, ZONE_START, zone_source
+from memtape.schemas.places import NOTE, NOTE_OF_GLOBAL, ZONE_END, ZONE_START, zone_source
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.vault import Vault, zone_for
-from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, is_untouched, joined, new_zone, parts
+from memtape.sinks.vault import Vault
+from memtape.sinks.zones import inner, is_untouched, joined, parts
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.leading import key_of
-from memtape.state.text.markdown import points, written
+from memtape.state.text.markdown import new_zone, points, written
 from memtape.state.views.page_texts import INDEX_LINES_BESIDE_FACTS, leading_facts
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes
@@ -96,7 +96,7 @@ def test_a_page_whose_marks_are_damaged_is_kept_whole_beside(tmp_path: Path, how
     path.write_bytes(data)
     for _ in range(2):
         vault.write([index], [])
-    assert path.read_bytes() == joined(index.text.encode(), new_zone(()))
+    assert path.read_bytes() == joined(index.text.encode(), new_zone(()).encode())
     (name,) = kept(vault.home)
     assert (vault.home.path / name).read_bytes() == data
 
@@ -136,7 +136,7 @@ def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: s
 def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
     texts = [point.text for point in points("\n".join(lines))]
     assert [point.text for point in points(written(texts))] == texts
-    zone = new_zone(texts)
+    zone = new_zone(texts).encode()
     assert [point.text for point in points(inner(zone).decode())] == texts
 
 
@@ -145,7 +145,7 @@ def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
 def test_a_line_anywhere_in_a_zone_is_a_text_without_the_note(note: str, where: int) -> None:
     lines = [note, "- A point.", "A paragraph."]
     lines.insert(where, "Typed by hand.")
-    zone = new_zone((), "\n".join(lines))
+    zone = new_zone((), "\n".join(lines)).encode()
     said = {point.line: point.text for point in points(inner(zone).decode())}
     assert "Typed by hand." in "\n".join(said.values()) and "Yours" not in "".join(said.values())
     written = inner(zone).decode().split("\n")
@@ -375,12 +375,12 @@ def test_the_lines_of_the_zone_are_those_of_people(facts: int, own: int, lines: 
     _, scope = scope_of(events)
     settings = Settings(memory_page_lines=lines)
     index, shown = page(scope, "MEMORY.md", settings), leading_facts(scope, settings, [])
-    assert index.zone == tuple(f"my line {number}" for number in range(own))
+    assert index.zone == new_zone(f"my line {number}" for number in range(own))
     assert not [row for row in shown if "my line" in row.text]
     assert (
         len(shown)
         == index.text.count("\n- ")
         == max(0, min(facts + 1, lines - INDEX_LINES_BESIDE_FACTS - own))
     )
-    whole = joined(index.text.encode(), zone_for(index) or b"")
+    whole = joined(index.text.encode(), index.zone.encode())
     assert whole.count(b"\n") <= max(lines, own + INDEX_LINES_BESIDE_FACTS)

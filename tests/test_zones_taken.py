@@ -22,10 +22,10 @@ from test_vault_people import Killed, files_of, killed_at
 
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.placeholders import PLACEHOLDER
-from memtape.schemas.places import ZONE_END, ZONE_START, zone_source
+from memtape.schemas.places import NOTE, NOTE_OF_GLOBAL, ZONE_END, ZONE_START, zone_source
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept, zone_problems
-from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, parts
+from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client

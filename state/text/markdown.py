@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
+from memtape.schemas.places import NOTE, ZONE_END, ZONE_START
 
 _POINT = lazy(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+(?=\S)")
 _NO_TEXT = lazy(
@@ -56,6 +57,12 @@ def points(markdown: str) -> Iterator[Point]:
 def written(texts: Iterable[str]) -> str:
     """Return a Markdown list of texts, the inverse of `points`."""
     return "\n".join("- " + f"\n{_INDENT}".join(text.split("\n")) for text in texts)
+
+
+def new_zone(texts: Iterable[str], note: str = NOTE) -> str:
+    """Return a zone of people with a note about the zone's purpose, then the texts."""
+    said = written(texts)
+    return "\n".join([ZONE_START, note, *([said] if said else []), ZONE_END])
 
 
 def _point(first: int, lines: list[str]) -> Iterator[Point]:

@@ -6,13 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import ARCHIVE, CONFLICTS_PATH, ESSENTIALS, INDEX_PATH, RECENT, THREADS
+from memtape.schemas.places import (
+    ARCHIVE,
+    CONFLICTS_PATH,
+    ESSENTIALS,
+    INDEX_PATH,
+    NOTE,
+    NOTE_OF_GLOBAL,
+    RECENT,
+    THREADS,
+)
 from memtape.schemas.rows import Change, Page, ScopeMark
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import captures_of, memories_of, unit_of
+from memtape.state.text.markdown import new_zone
 from memtape.state.views import standing_pages as standing
 from memtape.state.views.page_markdown import page_lines, page_zone
 from memtape.state.views.page_texts import (
@@ -60,10 +71,11 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
         row = None if tree is None else page_row(scope, tree.id)
         if tree is None or row is None:
             return Page(scope.name, path, "")
-        return Page(
-            scope.name, path, _written(page_lines(scope, tree, row)), body=page_zone(scope, tree, row)
-        )
-    zone = tuple(scope.captures.body(capture).text for capture in standing.zone_captures(scope, path))
+        return Page(scope.name, path, _written(page_lines(scope, tree, row)), page_zone(scope, tree, row))
+    zone = None
+    texts = [scope.captures.body(capture).text for capture in standing.zone_captures(scope, path)]
+    if texts or path == INDEX_PATH:
+        zone = new_zone(texts, NOTE_OF_GLOBAL if scope.name == GLOBAL else NOTE)
     if path in standing.STANDING:
         return Page(scope.name, path, standing.STANDING[path](scope), zone)
     match folder:
