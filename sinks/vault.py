@@ -95,9 +95,13 @@ class Vault:
             return 0
 
     def cover(self, partition: int, offset: int) -> None:
-        """Note that a partition's pages are written up to `offset`; up to 0, they are rewritten."""
+        """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
         make_folder(self.home.vault_notes)
         write_whole(self._cover_path(partition), f"{offset}\n".encode())
+
+    def uncover(self, partition: int) -> None:
+        """Take the note back."""
+        self._cover_path(partition).unlink(missing_ok=True)
 
     def _cover_path(self, partition: int) -> Path:
         return self.home.vault_notes / f"p{partition:02}"

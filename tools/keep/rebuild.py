@@ -140,7 +140,7 @@ def switch(
     tell_progress("switching", 0, total)
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
         for number in anew:
-            Vault(home).cover(number, 0)  # Should this be cut short, the next start mends the pages.
+            Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
         views = BuildViews(home, log, build)
         for number in anew:
             if views.watermarks[number] is None:

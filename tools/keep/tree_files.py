@@ -157,7 +157,7 @@ class TreeFiles(EditedFiles):
                 then = f"`memtape forget {page.id}` hides a page."
                 self._worker.note(f"{self._name(path)} was deleted and is written again; {then}")
         if self._again:
-            self._vault.cover(self._number, 0)
+            self._vault.uncover(self._number)
 
     @cached_property
     def _before(self) -> Scope:
