@@ -246,15 +246,11 @@ def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | N
     words, _ = about.lists[0]
     listed = json.loads(run_host(list(words)).stdout)
     entries = listed if isinstance(listed, list) else listed.get("installed", [])
-    ours = [entry for entry in entries if _is_ours(entry)]
+    named = ("id", "pluginId", "name")  # By `agents connect`, or by a marketplace.
+    ours = [it for it in entries if PLUGIN in (str(it.get(key)).partition("@")[0] for key in named)]
     folders = [Path(it.get("installPath") or Path(it.get("installedFrom", "")) / PLUGIN) for it in ours]
     hooks = [hook for folder in folders for hook in _hooks_in(folder)]
     return (any(entry.get("enabled") for entry in ours), hooks) if ours else None
-
-
-def _is_ours(entry: dict[str, Any]) -> bool:
-    """Whether a host's entry names our plugin, of `agents connect` or of a marketplace."""
-    return PLUGIN in (str(entry.get(key)).partition("@")[0] for key in ("id", "pluginId", "name"))
 
 
 def _anew(host: str) -> str:

@@ -75,22 +75,12 @@ def take(
     text = blocks_text(content, *_TEXTS)
     if not text.strip() and content is not None and list_in(message, "content"):
         return
-    if content is not None:
-        yield _turn(_ROLES[role], text, text_of(message, "name"), session, times, writer)
-
-
-def _turn(
-    role: Role, text: str, name: str | None, session: str, times: Counter[tuple[Role, str]], writer: Writer
-) -> Found:
-    """Return the record of a turn. The client's actor said the turns of the client's own role."""
-    is_own = (writer.actor.origin in PEOPLE) == (role == "user")
-    words = said(text)
-    times[role, words] += 1
-    return records.turn(
-        MESSAGES,
-        role,
-        text,
-        actor=name or (writer.actor.name if is_own else role),
-        session=session,
-        native_id=in_conversation(session, role, words, times[role, words]),
-    )
+    if content is None:
+        return
+    speaker, words = _ROLES[role], said(text)
+    times[speaker, words] += 1
+    native_id = in_conversation(session, speaker, words, times[speaker, words])
+    # The client's actor said the turns of the client's own role.
+    is_own = (writer.actor.origin in PEOPLE) == (speaker == "user")
+    actor = text_of(message, "name") or (writer.actor.name if is_own else speaker)
+    yield records.turn(MESSAGES, speaker, text, actor=actor, session=session, native_id=native_id)

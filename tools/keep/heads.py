@@ -13,9 +13,9 @@ import msgspec
 
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import Log, slots_between
 from memtape.schemas.metrics import tell_progress
-from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.erasures import erasures_of
 
 DIGEST_BYTES = 8
 
@@ -81,7 +81,8 @@ def check_head(log: Log, head: Head) -> HeadVerdict:
         left = dict(enumerate(kept))
         for slot in slots_between(log, number, 0, min(len(kept), ends[number])):
             whole, blank = (left[slot.offset][:DIGEST_BYTES], left.pop(slot.offset)[DIGEST_BYTES:])
-            now, is_erased = _digest(slot.payload), _is_erased(slot, erasures)
+            now, event = _digest(slot.payload), event_of(slot.payload)
+            is_erased = event is None or (erasures.covers(event) and event.body is None)
             if now != whole and not (is_erased and now == blank):
                 found.append(Tampering(f"{number}/{slot.offset}", "moved" if now in known else "changed"))
             erased += is_erased and now != whole
@@ -92,11 +93,6 @@ def check_head(log: Log, head: Head) -> HeadVerdict:
     return HeadVerdict(
         ok=not found, events=head.events, erased=erased, appended=appended, differences=tuple(found)
     )  # fmt: skip
-
-
-def _is_erased(slot: Slot, erasures: Erasures) -> bool:
-    event = event_of(slot.payload)
-    return event is None or (erasures.covers(event) and event.body is None)
 
 
 def _digest(payload: bytes) -> bytes:
