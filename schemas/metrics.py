@@ -23,6 +23,8 @@ OnStep = Callable[[Step, int, int], None]
 """Called with a finished step, its partition, and its duration in nanoseconds."""
 OnPhase = Callable[[str, int, int], None]
 """Called with the phase of long work (`projecting`, `copying`), the done amount, and the whole."""
+FOLDING = "folding the log"
+"""The phase of a state that is asked for, often within another phase."""
 _ON_PHASE: ContextVar[OnPhase] = ContextVar("on_phase", default=lambda phase, done, total: None)
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)

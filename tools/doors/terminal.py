@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
-from memtape.schemas.metrics import told_of_progress
+from memtape.schemas.metrics import FOLDING, told_of_progress
 from memtape.schemas.patterns import lazy
 from memtape.schemas.visible import many, visible, visible_json
 from memtape.sinks.home.counts import note
@@ -131,6 +131,8 @@ def phases() -> Iterator[None]:
 
     def update(phase: str, done: int, total: int) -> None:
         nonlocal current, bar, began
+        if phase == FOLDING and current not in ("", FOLDING):
+            return
         if phase != current:
             shown.close()
             current, bar, began = phase, None, time.monotonic()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.log import Log, trail_of
-from memtape.schemas.metrics import tell_progress
+from memtape.schemas.metrics import FOLDING, tell_progress
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
@@ -87,7 +87,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
     start, end, before = state.offset, log.ends()[state.number], 0
 
     def on_fold(done: int, _: int) -> None:
-        tell_progress("folding the log", before + done, offset - start)
+        tell_progress(FOLDING, before + done, offset - start)
 
     step = LEAST_STEP
     while end // step > PARTS:
