@@ -17,7 +17,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +30,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import Line, Receipts, WriterOptions
-from memtape.tools.methods import function_of, one_at_a_time
+from memtape.tools.methods import function_of
 from memtape.tools.table import METHODS
 from memtape.tools.world import World
 
@@ -193,10 +193,21 @@ class _Method(NamedTuple):
         return function if client is None else MethodType(function, client)
 
 
+def _one_at_a_time(method: Callable[..., Any]) -> Any:
+    """Return a method that holds the lock of its client."""
+
+    @wraps(method)
+    def held(self: Any, *words: Any, **named: Any) -> Any:
+        with self.lock:
+            return method(self, *words, **named)
+
+    return held
+
+
 for _method, _verb in METHODS.items():
     setattr(Client, _method, _Method(_method, _verb))
 for _method in BY_HAND:
-    setattr(Client, _method, one_at_a_time(getattr(Client, _method)))
+    setattr(Client, _method, _one_at_a_time(getattr(Client, _method)))
 
 
 def _awaited(method: str) -> Callable[..., Any]:

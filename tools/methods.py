@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
-from functools import cache, wraps
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 
 import msgspec
@@ -27,17 +27,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`")
 _MAKING = threading.Lock()
 """Two threads that show one type to msgspec for the first time at once crash the process."""
-
-
-def one_at_a_time(method: Callable[..., Any]) -> Any:
-    """Return a method that holds the lock of its client."""
-
-    @wraps(method)
-    def held(self: Any, *words: Any, **named: Any) -> Any:
-        with self.lock:
-            return method(self, *words, **named)
-
-    return held
 
 
 def function_of(method: str, name: str) -> Callable[..., Any]:
