@@ -43,14 +43,11 @@ TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", pr
 
 def opened(path: Path) -> BinaryIO:
     """Open a file for reading. Raises `OSError` for other things, as a pipe, whose reading may never end."""
-    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-        return os.fdopen(number, "rb")
-    except BaseException:
-        os.close(number)
-        raise
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is no file")
+    return file
 
 
 class Row(NamedTuple):

@@ -14,18 +14,12 @@ from memtape.schemas.events import Origin
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import US_PER_S
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Home, write_new
 from memtape.tools.capture.profiles import Pause, pauses_of
 from memtape.tools.capture.profiles import pause as pause_home
 from memtape.tools.capture.profiles import resume as resume_home
 from memtape.tools.capture.project import scope_of_folder
-from memtape.tools.capture.secrets.known import (
-    KnownSecret,
-    MetSecrets,
-    unwrapped,
-    wrapped,
-    write_secret,
-)
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, unwrapped, wrapped
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors.terminal import is_asked
 from memtape.tools.verb import Output, Verb, said
@@ -92,10 +86,7 @@ def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE
     """
     passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
     data = wrapped(MetSecrets(Home(home)).key, passphrase)
-    try:
-        write_secret(Path(file), data)
-    except FileExistsError:
-        raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
+    write_new(Path(file), [data])
     yield file
     then = f"Others take it by `memtape admin secrets join {Path(file).name}`."
     yield f"The wrapped key is in {file}. {then}"

@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memtape import __version__
 from memtape.schemas.errors import InvalidScope, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Home, write_new
 from memtape.tools.agents.mcp.handlers import Handlers, ServedMemory
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.doors.http import PATH
@@ -178,12 +179,9 @@ def _is_admitted(scope: Scope, token: bytes) -> bool:
 def token_of(home: Home) -> tuple[str, Path]:
     """Return the token of a home and the token's file, readable by the owner alone; created if missing."""
     path = home.path / TOKEN_NAME
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
-    except FileExistsError:
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+    with suppress(MemtapeError):  # An earlier start has made the file.
+        write_new(path, [f"{secrets.token_urlsafe(TOKEN_BYTES)}\n".encode()])
+    path.chmod(0o600)
     token = path.read_text().strip()
     if len(token) < TOKEN_BYTES:
         raise MemtapeError(f"{path} holds no token.", "Delete it; the next start makes another.")

@@ -20,7 +20,6 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b, scrypt
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
@@ -85,7 +84,7 @@ class MetSecrets:
             if not self._keeps:
                 return made
             unfinished = self._key_path.with_name(f".{self._key_path.name}.{made[:4].hex()}.new")
-            write_secret(unfinished, made)
+            write_whole(unfinished, made, durable=True)
             try:
                 with suppress(FileExistsError):
                     os.link(unfinished, self._key_path)
@@ -211,14 +210,6 @@ class MetSecrets:
 def _cases(secret: str) -> tuple[str, ...]:
     """Return a secret as written and, if different, casefolded."""
     return tuple(dict.fromkeys((secret, secret.casefold())))
-
-
-def write_secret(path: Path, data: bytes) -> None:
-    """Write a new file, readable by its owner alone. Raises `FileExistsError` for an existing path."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def wrapped(key: bytes, passphrase: str) -> bytes:
