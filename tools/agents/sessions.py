@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from memtape.schemas.ids import digest_of
 from memtape.sinks.home.folders import write_whole
 from memtape.tools.keep.wire import FOLDER
 
@@ -57,8 +57,8 @@ def start_of(home: Path, scope: str, session: str) -> SessionNote:
 
     Without a note the next prompt gets the whole context.
     """
-    digest = blake2b(f"{scope}\n{session}".encode("utf-8", "replace"), digest_size=16)
-    return SessionNote(home, f"{digest.hexdigest()}.told")
+    said = f"{scope}\n{session}".encode("utf-8", "replace")
+    return SessionNote(home, f"{digest_of(said)}.told")
 
 
 def latest_of(home: Path, host: int | None = None) -> SessionNote:

@@ -30,9 +30,9 @@ document.
 from __future__ import annotations
 
 from collections.abc import Collection
-from hashlib import blake2b
 from typing import Literal
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import without_injected
 
@@ -132,4 +132,4 @@ def digest(text: str) -> str:
     Private text cannot be found by trial.
     """
     words = " ".join(without_private(text).split())
-    return blake2b(words.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return digest_of(words.encode("utf-8", "replace"))

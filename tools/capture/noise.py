@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from hashlib import blake2b
 
 from memtape.schemas.events import MAX_TEXT_BYTES, Origin
+from memtape.schemas.ids import digest_of
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.tools.capture.injected import host_regex
@@ -53,9 +53,8 @@ def without_bulk(text: str) -> str:
     if len(text.encode()) <= MAX_TEXT_BYTES:
         return text
     head, tail = head_of(text, HEAD_CHARS), tail_of(text, TAIL_CHARS)
-    digest = blake2b(text.encode(), digest_size=16).hexdigest()
     left = len(text) - len(head) - len(tail)
-    return f"{head}\n[… {left:,} more characters, blake2b {digest} …]\n{tail}"
+    return f"{head}\n[… {left:,} more characters, blake2b {digest_of(text.encode())} …]\n{tail}"
 
 
 def _told(found: re.Match[str]) -> str:

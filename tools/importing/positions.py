@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -128,8 +128,7 @@ class Positions:
 
     def key(self, path: Path) -> str:
         """Return the key of a file or folder: a digest that hides the name."""
-        name = os.fsencode(self._prefix + os.fspath(path.resolve()))
-        return blake2b(name, digest_size=16).hexdigest()
+        return digest_of(os.fsencode(self._prefix + os.fspath(path.resolve())))
 
 
 def digest(file: IO[bytes], offset: int) -> str:
@@ -137,7 +136,7 @@ def digest(file: IO[bytes], offset: int) -> str:
     file.seek(0)
     head = file.read(min(PROBE_BYTES, offset))
     file.seek(max(0, offset - PROBE_BYTES))
-    return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
+    return digest_of(head + file.read(min(PROBE_BYTES, offset)))
 
 
 def _texts(positions: Iterable[FilePosition | None]) -> Iterator[tuple[str, str]]:
