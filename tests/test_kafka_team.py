@@ -12,6 +12,10 @@ from commanding import call
 from kafka_broker import Broker
 from team import Team
 
+from memtape.sinks.home.folders import SharedBuild
+from memtape.tools.client import Client
+from memtape.tools.keep.verify import verify
+
 A = "project:a"
 SESSION_S = 6.0
 """The least that a broker allows unless its settings say otherwise."""
@@ -36,6 +40,30 @@ def test_views_are_those_of_the_log_when_machines_are_killed_frozen_misled_and_c
         assert three.end(signal.SIGTERM) == 0
         team.await_progress()
         assert team.finish() == (0, 0, True, [])
+
+
+@pytest.mark.slow
+def test_a_single_run_and_a_rebuild_write_shared_views_and_leave_the_group(
+    kafka: Broker, tmp_path: Path
+) -> None:
+    team = Team(tmp_path, kafka.url(), 2, 3, SESSION_S)
+    one, two = (machine.home for machine in team.machines)
+    team.log.append([captured(f"number {n}", f"n{n}", scope=f"project:s{n % 5}") for n in range(30)])
+    call("run", "--once", home=one.path)
+    hashes = [verify(team.reader, team.log)]
+    claims = SharedBuild(team.views).claims
+    call("rebuild", home=two.path)
+    assert all(SharedBuild(team.views).claims[number] > claim for number, claim in claims.items())
+    hashes.append(verify(team.reader, team.log))
+    damaged = team.reader.current().shard(0) / "watermark.json"
+    damaged.write_bytes(b"{")
+    team.reader.current().note_damage(0)
+    call("run", "--once", home=one.path)
+    hashes.append(verify(team.reader, team.log))
+    assert all(it.ok for it in hashes) and len({it.state_hash for it in hashes}) == 1
+    with Client(team.reader.path, scope="project:s1") as client:
+        assert client.search("number").results
+    team.log.close()
 
 
 @pytest.mark.slow

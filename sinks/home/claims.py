@@ -157,7 +157,7 @@ def join_folder(folder: Path, log_id: str) -> SharedPlace:
     except OSError as error:
         raise MemtapeError(
             f"The folder of shared views {folder} cannot be used: {error.strerror}.",
-            "Mount it, or name another by `memtape admin settings views=PATH`.",
+            "Mount it, or name another by `memtape admin settings --set views=PATH`.",
         ) from None
     found = read_json(path, SharedPlace)
     if found is None or found.log_id != log_id:

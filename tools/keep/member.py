@@ -19,6 +19,7 @@ from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.errors import Fenced, MemtapeError
 from memtape.schemas.events import Configured, Ticked
 from memtape.schemas.log import Log, events_between
+from memtape.schemas.metrics import tell_progress
 from memtape.sinks.home.claims import Claimant, PartitionClaim, join_folder, make_claim
 from memtape.sinks.home.folders import FileLock, Home, SharedBuild
 from memtape.sinks.logs.consumer_group import ConsumerGroup
@@ -134,6 +135,8 @@ class Member(Owner):
             views = BuildViews(self._home, self._log)
             views.ends = ends
             left[:] = [number for number in left if not has_all(views, number)]
+            done = sum(mark.offset for mark in views.watermarks if mark is not None)
+            tell_progress("projecting", min(done, sum(ends)), sum(ends))
             return not left
 
         return self._share(is_done)
