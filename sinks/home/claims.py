@@ -95,7 +95,9 @@ class PartitionClaim:
         self.sweep()
 
     def sweep(self) -> None:
-        """Delete what earlier claims have left, also what a late writer has written since."""
+        """Delete what earlier claims and late writers have left, once the build is served."""
+        if not self.is_served:
+            return
         for path in [*self._folder.iterdir(), *(self._folder / "claims").iterdir()]:
             name = path.name.removeprefix(".").removesuffix(UNFINISHED).removesuffix(".lock")
             found = CLAIM.match(name)

@@ -418,7 +418,7 @@ class Home:
             place = msgspec.toml.decode(self.settings_path.read_bytes()).get("views")
         except (OSError, ValueError, msgspec.MsgspecError):
             return None  # Whoever reads all settings says what is wrong.
-        return Path(place) if isinstance(place, str) else None
+        return self.path / place if isinstance(place, str) else None
 
     def current(self) -> Build:
         """Return the served build, named by the link `current`; the first build without a link.

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
-from memtape.schemas.errors import Fenced, MemtapeError
+from memtape.schemas.errors import DamagedViews, Fenced, MemtapeError
 from memtape.schemas.events import Configured, Ticked
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.metrics import tell_progress
@@ -24,6 +24,7 @@ from memtape.sinks.home.claims import Claimant, PartitionClaim, join_folder, mak
 from memtape.sinks.home.folders import FileLock, Home, SharedBuild
 from memtape.sinks.logs.consumer_group import ConsumerGroup
 from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.tables import Shard
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure
 from memtape.tools.keep.owner import STOP_S, Owner
@@ -33,8 +34,10 @@ from memtape.tools.keep.verify import verify
 
 GROUP_WAIT_S = 0.1
 """The wait of a member for changes of its partitions (s), all the time."""
-LOOK_S = 0.5
-"""The interval (s) in which an owner looks for a later claim, noted damage, and files of late writers."""
+LOOK_S, OWNER_LOOK_S = 0.5, 2.0
+"""The intervals (s) in which a single run looks whether all is done, and in which an owner looks for a later
+claim, noted damage, and files of late writers.
+"""
 AGAIN_S = 0.5
 """The wait (s) before a partition whose flow has ended is claimed anew."""
 BLANKING_S = 600.0
@@ -55,7 +58,7 @@ class OwnedPartition(threading.Thread):
         self.events = 0
 
     def run(self) -> None:
-        """PartitionClaim and project again and again."""
+        """Claim and project again and again."""
         while not self.stopping.is_set():
             try:
                 self._own()
@@ -63,9 +66,18 @@ class OwnedPartition(threading.Thread):
                 pass
             except BaseException as error:  # LanceDB names no class for damage, and a panic is no Exception.
                 failure(self._home, "flow_failed", error)
+                self._note_damage()
                 self._on_note(f"Partition {self._number} is claimed anew: {error}")
                 self.stopping.wait(RETRY_S[0])
             self.stopping.wait(AGAIN_S)
+
+    def _note_damage(self) -> None:
+        """Note unreadable views, so that the next claim does not adopt them."""
+        served = self._home.current()
+        try:
+            Shard(served.shard(self._number), self._number).check()
+        except DamagedViews:
+            served.note_damage(self._number)
 
     def _own(self) -> None:
         assert self._home.shared is not None
@@ -91,7 +103,7 @@ class OwnedPartition(threading.Thread):
             self.events = before + control.events_read
             if self.stopping.is_set():
                 control.stopping.set()
-            if time.monotonic() > looked_at + LOOK_S:
+            if time.monotonic() > looked_at + OWNER_LOOK_S:
                 looked_at = time.monotonic()
                 claim.sweep()
                 if claim.is_fenced() or claim.build.damage_path(self._number).exists():
