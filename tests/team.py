@@ -21,7 +21,7 @@ from builders import START, captured
 from forking import python
 
 from memtape.schemas.rows import TurnRow
-from memtape.sinks.home.claims import claimants
+from memtape.sinks.home.claims import owners_of
 from memtape.sinks.home.folders import Home, SharedBuild
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.snapshots import MAGIC, expanded
@@ -169,9 +169,9 @@ class Team:
                 data.append(expanded(read) if read.startswith(MAGIC) else read)
         return b"".join([*data, *(slot.payload for slot in self.log.read(partition, 0, 1_000_000))])
 
-    def owners(self) -> dict[int, int]:
-        """Return the pid that has claimed each partition last."""
-        return {number: who.pid for number, who in claimants(self.views).items()}
+    def owners(self) -> list[int]:
+        """Return the pids that have claimed the served views."""
+        return [int(name.split()[-1].rstrip(")")) for name in owners_of(self.views)]
 
     def offsets(self) -> list[int]:
         """Return how far the served views of each partition are."""
@@ -191,7 +191,7 @@ class Team:
         while True:
             seen = self.offsets()
             is_there = all(offset >= end - 1 for offset, end in zip(seen, ends, strict=True))
-            owners = self.owners().values()
+            owners = self.owners()
             if is_there and without not in owners and all(pid in owners for pid in of):
                 return time.monotonic() - began
             said = [machine.said()[-500:] for machine in self.machines]

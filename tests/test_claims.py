@@ -12,7 +12,7 @@ from test_views import history
 
 from memtape.schemas.errors import Fenced, MemtapeError
 from memtape.schemas.log import Log
-from memtape.sinks.home.claims import Claimant, claimants, join_folder, make_claim, newest_claim
+from memtape.sinks.home.claims import Claimant, join_folder, make_claim, newest_claim, owners_of
 from memtape.sinks.home.folders import Home, SharedBuild
 from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.keep.build_views import BuildViews
@@ -135,7 +135,7 @@ def test_a_claim_is_made_once_and_fences_every_earlier_one(tmp_path: Path) -> No
     for claim in (second, other):
         claim.serve()
     assert SharedBuild(tmp_path).claims == {3: 2, 4: 1}
-    assert {number: who.member for number, who in claimants(tmp_path).items()} == {3: "two", 4: "one"}
+    assert owners_of(tmp_path) == {"there (pid 2)": (3,), "here (pid 1)": (4,)}
 
 
 def test_a_folder_has_the_views_of_one_log(tmp_path: Path) -> None:

@@ -127,12 +127,13 @@ def make_claim(folder: Path, partition: int, claimant: Claimant) -> PartitionCla
             return PartitionClaim(folder, partition, number)
 
 
-def claimants(folder: Path) -> dict[int, Claimant]:
-    """Return who made the newest claim of each partition."""
-    found = {}
+def owners_of(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Return the partitions with served views by who claimed them, as `machine (pid 42)`."""
+    found = dict[str, tuple[int, ...]]()
     for partition, number in sorted(SharedBuild(folder).claims.items()):
         if (who := read_json(folder / "claims" / claim_name(partition, number), Claimant)) is not None:
-            found[partition] = who
+            name = f"{who.machine} (pid {who.pid})"
+            found[name] = (*found.get(name, ()), partition)
     return found
 
 

@@ -13,10 +13,11 @@ import platform
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
-from memtape.schemas.errors import DamagedViews, Fenced, MemtapeError
+from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.events import Configured, Ticked
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.metrics import tell_progress
@@ -54,22 +55,29 @@ class OwnedPartition(threading.Thread):
     ) -> None:
         super().__init__(name=f"partition {number}", daemon=True)
         self._home, self._log, self._number, self._who, self._on_note = home, log, number, who, on_note
+        self._folder = shared_folder(home)
         self.stopping = threading.Event()
         self.events = 0
 
     def run(self) -> None:
         """Claim and project again and again."""
         while not self.stopping.is_set():
+            claim: PartitionClaim | None = None
             try:
-                self._own()
-            except Fenced:
-                pass
+                claim = make_claim(self._folder, self._number, self._who())
+                self._own(claim)
             except BaseException as error:  # LanceDB names no class for damage, and a panic is no Exception.
+                with suppress(OSError):
+                    if claim is not None and claim.is_fenced():
+                        continue
                 failure(self._home, "flow_failed", error)
                 self._note_damage()
                 self._on_note(f"Partition {self._number} is claimed anew: {error}")
                 self.stopping.wait(RETRY_S[0])
-            self.stopping.wait(AGAIN_S)
+            finally:
+                if claim is not None and not claim.is_served:
+                    claim.discard()  # A served build is for the next owner to adopt, and to delete.
+                self.stopping.wait(AGAIN_S)
 
     def _note_damage(self) -> None:
         """Note unreadable views, so that the next claim does not adopt them."""
@@ -79,18 +87,12 @@ class OwnedPartition(threading.Thread):
         except DamagedViews:
             served.note_damage(self._number)
 
-    def _own(self) -> None:
-        assert self._home.shared is not None
-        served, claim = self._home.current(), make_claim(self._home.shared, self._number, self._who())
-        try:
-            if not served.damage_path(self._number).exists():
-                claim.adopt()
-            if self._project(claim, once=True):
-                claim.serve()
-                self._project(claim, once=False)
-        finally:
-            if not claim.is_served:  # A served build is for the next owner to adopt, and to delete.
-                claim.discard()
+    def _own(self, claim: PartitionClaim) -> None:
+        if not self._home.current().damage_path(self._number).exists():
+            claim.adopt()
+        if self._project(claim, once=True):
+            claim.serve()
+            self._project(claim, once=False)
 
     def _project(self, claim: PartitionClaim, *, once: bool) -> bool:
         """Run the flow under a claim; return whether it has come to the end of the log with `once`."""
@@ -188,12 +190,12 @@ class Member(Owner):
     def rebuild(self) -> Rebuilt:
         """Have the owners make all views anew, out of sight of readers, and verify them."""
         self._log.check()
-        began, before = time.monotonic(), SharedBuild(self._folder)
+        began, before = time.monotonic(), SharedBuild(shared_folder(self._home))
         for number in before.claims:
             before.note_damage(number)
 
         def is_done() -> bool:
-            claims = SharedBuild(self._folder).claims
+            claims = SharedBuild(shared_folder(self._home)).claims
             return all(claims[number] > claim for number, claim in before.claims.items())
 
         self._share(is_done)
@@ -213,11 +215,6 @@ class Member(Owner):
     def mend(self) -> None:
         """Do nothing: each claim mends what it adopts."""
 
-    @property
-    def _folder(self) -> Path:
-        assert self._home.shared is not None
-        return self._home.shared
-
     def _share(self, is_done: Callable[[], bool]) -> int:
         """Be a member of the group until `is_done` or `stop`; return the number of events read.
 
@@ -226,7 +223,7 @@ class Member(Owner):
         log = getattr(self._log, "kafka", self._log)
         if not isinstance(log, KafkaLog):
             raise MemtapeError("Only a topic's views can be shared.", "Take `views` out of settings.toml.")
-        place = join_folder(self._folder, log.log_id)
+        place = join_folder(shared_folder(self._home), log.log_id)
         group = ConsumerGroup(log, f"{log.target.topic}.views-{place.id}")
         machine, ended, looked_at = platform.node(), 0, time.monotonic()
         owned = dict[int, OwnedPartition]()
@@ -259,10 +256,17 @@ class Member(Owner):
         return ended + sum(it.events for it in owned.values())
 
 
+def shared_folder(home: Home) -> Path:
+    """Return the folder of shared views of a member's home."""
+    assert home.shared is not None
+    return home.shared
+
+
 def blank(home: Home, log: Log) -> int:
     """Blank slots as `blank_slots` does, one process of the team at a time."""
-    assert home.shared is not None
-    with FileLock(home.shared / "claims" / "blanking.lock", "The right to blank slots").held(BLANKING_S):
+    with FileLock(shared_folder(home) / "claims" / "blanking.lock", "The right to blank slots").held(
+        BLANKING_S
+    ):
         return blank_slots(BuildViews(home, log))
 
 

@@ -22,6 +22,7 @@ from memtape.schemas.model import JudgeOptions
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
+from memtape.sinks.home.claims import owners_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
@@ -85,7 +86,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     settings of judges. `lives` has the aging of the scopes with any. `types` counts the events past the views
     by type. `views` has the health of each view of each partition, none of the past, and `state` is the worst
     of them. `last_at` is the time of the latest event in the views, in microseconds, 0 without any. `disk`
-    has bytes by kind.
+    has bytes by kind. `owners` has the partitions of shared views by the machine and process that writes each.
     """
 
     home: str
@@ -128,6 +129,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     last_at: int = 0
     disk: dict[str, int] = {}
     erasures: tuple[str, ...] = ()
+    owners: dict[str, tuple[int, ...]] = {}
 
 
 def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
@@ -191,6 +193,7 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
         "flushes": counts.tally(FLUSHES), "left_out": counts.tally(LEFT_OUT),
         "paused": tuple(pauses_of(home.path).lasting(now_us)), "model": model_use(home, now_us),
         "disk": disk_of(home), "erasures": tuple(commands_that_finish(home)),
+        "owners": owners_of(home.shared) if home.shared is not None else {},
     }  # fmt: skip
 
 
@@ -199,7 +202,7 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str 
 
     `fault` says why texts get no vectors.
     """
-    vault = None if home.is_nowhere else Vault(home)
+    vault = None if home.is_nowhere or home.shared is not None else Vault(home)
     for number, end in enumerate(log.ends()):
         mark, why = retriever.watermark(number), retriever.warning(number)
         offset = mark.offset
@@ -249,7 +252,7 @@ def next_steps(status: Status) -> list[str]:
     if conflicts := [scope for scope, count in status.scopes.items() if count.conflicts]:
         steps.append(f"Conflicts wait for you: `memtape settle --scope {conflicts[0]}` lists them.")
     if status.dead_letters:
-        steps.append("Events could not be read: upgrade Memtape, or look by `memtape log --partition`.")
+        steps.append("Events could not be read: `memtape admin deadletters` says why.")
     if status.paused:
         steps.append("Nothing is stored: `memtape agents resume` ends the pause.")
     if not status.events and not status.lag:

@@ -200,6 +200,8 @@ def _beside_lines(state: Status) -> Iterator[str]:
     if state.judge.daily != "none":
         most = many(state.judge.calls_per_pass, "call")
         yield f"judge         {state.judge.daily} after each daily pass, by at most {most} of a model"
+    for owner, numbers in state.owners.items():
+        yield f"written by    {one_line(owner)}: partitions {', '.join(map(str, numbers))}"
     if state.disk:
         sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
         yield f"disk          {size_told(sum(state.disk.values()))}: {sizes}"
