@@ -612,7 +612,7 @@ class Client(World):
 
         Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
 
-        verdicts: PAIR=VERDICT, as the pairs say.
+        verdicts: PAIR=VERDICT, or SENTENCE=FACT.
         """
     def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.
@@ -1273,7 +1273,7 @@ class AsyncClient:
 
         Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
 
-        verdicts: PAIR=VERDICT, as the pairs say.
+        verdicts: PAIR=VERDICT, or SENTENCE=FACT.
         """
     async def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.

@@ -34,6 +34,7 @@ IMPORTANCE: dict[Label, int] = {
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
 WORTH = 7_500  # The least certainty of the head in ten-thousandths.
+MAY_BE_WORTH = 2_000  # The least certainty at which somebody who can read should look.
 LEAST_CLAUSE_WORDS = 7  # Words before a turn to a question that make a statement of their own.
 MOST_STATEMENTS = 12  # A turn with more is a document or a list; its first ones are taken.
 
@@ -84,6 +85,23 @@ def stated_in(reading: Reading, at: int, *, of_agent: bool) -> list[Statement]:
         if made is not None:
             found.append(made)
         before = sentence
+    return found
+
+
+def untaken(reading: Reading, at: int) -> list[tuple[str, int]]:
+    """Return the sentences of a person's turn that are no statement but may say one, each with its worth."""
+    if HIDDEN in reading.prose or not is_own(reading):
+        return []
+    taken = stated_in(reading, at, of_agent=False)
+    found = list[tuple[str, int]]()
+    for place, sentence in enumerate(map(_until_asked, reading.sentences)):
+        said, tidy = sentence.said, tidied(sentence.said)
+        is_taken = any(it.start < sentence.end and sentence.start < it.end for it in taken)
+        if is_taken or sentence.is_output or not len(_WORD.findall(said)) >= LEAST_WORDS:
+            continue
+        worth = worth_of(tidy, is_first=place == 0, is_of_thing=has_identifier(said))
+        if worth >= MAY_BE_WORTH and len(said) <= MOST_CHARS and not _CUES.asks.search(tidy):
+            found.append((" ".join(said.split()), worth))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memtape.state.consolidation.pairs import WaitingPair
     from memtape.state.fold.head import Verdict
     from memtape.tools.keep.judging import GivenVerdict
+    from memtape.tools.keep.talk import TalkSentence
     from memtape.tools.world import World
 
 MOST_CHARS = 1_000  # No text of a pair is longer, so that a judge reads all of it.
@@ -38,6 +39,12 @@ JUDGES = ("head", "nli", *COMMANDS, "model")
 _HOW = (
     "same: both say one thing, and every number and name agrees. replaces: the later is a newer value of the "
     "same thing. contradicts: both cannot hold, and people are asked. apart: none of these, or in doubt."
+)
+
+
+_TALK = (
+    "A sentence of the last session is worth a fact if it holds beyond that session: name who and what it is "
+    "about, in one sentence of at most 300 characters. Leave out the others."
 )
 
 
@@ -59,12 +66,25 @@ class ListedPair(msgspec.Struct, frozen=True, kw_only=True):
     later: JudgedText
 
 
+class ListedSentence(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence of the last session that no rule took, named by `sentence`, and the id of its turn."""
+
+    sentence: str
+    text: str
+    turn: str
+
+
 class Judgements(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of pairs that wait, the nearest of these, the decisions by verdict, and what went wrong."""
+    """The number of pairs that wait, the nearest of these, the decisions by verdict, and what went wrong.
+
+    `talk` has sentences of the last session, and `captured` counts the facts made of these.
+    """
 
     scope: str
     waiting: int
     pairs: tuple[ListedPair, ...] = ()
+    talk: tuple[ListedSentence, ...] = ()
+    captured: int = 0
     decided: dict[str, int] = {}
     problem: str = ""
 
@@ -73,7 +93,7 @@ def judge(
     world: World,
     verdicts: Annotated[
         tuple[str, ...],
-        said("PAIR=VERDICT, as the pairs say.", MOST_VERDICTS, metavar="PAIR=VERDICT"),
+        said("PAIR=VERDICT, or SENTENCE=FACT.", MOST_VERDICTS, metavar="PAIR=VERDICT"),
     ] = (),
 ) -> Judgements:
     """List pairs of memories that may say the same, or judge them.
@@ -84,25 +104,31 @@ def judge(
     Of a pair that is the same the more trusted text stands for both. What is replaced is marked, and ranks
     below the other. `memtape update ID --unfold` undoes both. A verdict counts while neither text changes; a
     pair that was judged is not listed again. --with asks an agent of this machine. --verdict - reads JSON
-    lines from stdin: {"pair": "1f0c6d1e44", "verdict": "same", "certainty": 90}, of 100.
+    lines from stdin: {"pair": "1f0c6d1e44", "verdict": "same", "certainty": 90}, of 100. Sentences of the
+    last session that no rule took are listed, too: SENTENCE=FACT keeps a fact in your words.
 
     Returns pairs, 20 at most, or what was decided. Raises `MemtapeError` for a pair that does not wait.
     """
+    from memtape.tools.keep.talk import capture_facts, last_talk
+
+    pairs, talk = _waiting(world), last_talk(world.log, world.scope, world.session)
     if not verdicts:
-        return _listed(world, _waiting(world))
+        return _listed(world, pairs, talk)
     check_kept(world.home, "A verdict")
     from memtape.tools.keep.judging import Ruling, decide
 
-    known = {pair.key: pair for pair in _waiting(world)}
-    given = _given(verdicts)
+    known, sentences = {pair.key: pair for pair in pairs}, {it.key for it in talk}
+    facts = _facts(it for it in verdicts if it.partition("=")[0] in sentences)
+    given = _given([it for it in verdicts if it.partition("=")[0] not in sentences])
     if missing := [it.pair for it in given if it.pair not in known]:
         told = f"No pair {missing[0][:60]!r} waits in {world.scope}: it was decided, or a text changed."
         raise MemtapeError(told, "Nothing was decided. Without a verdict the pairs that wait are listed.")
+    captured = capture_facts(world, facts, talk)
     scope = state_of(world, world.scope)
-    assert scope is not None
     rulings = [Ruling(known[it.pair], it.verdict, it.share) for it in given]
-    done = decide(world.log, scope, rulings, world.actor)
-    return Judgements(scope=world.scope, waiting=len(_waiting(world)), decided=_counts(done))
+    done = Counter["Verdict"]() if scope is None else decide(world.log, scope, rulings, world.actor)
+    left = len(_waiting(world))
+    return Judgements(scope=world.scope, waiting=left, decided=_counts(done), captured=captured)
 
 
 def ask_judge(
@@ -164,6 +190,19 @@ def _asked(
     yield from ask(world.home, world.log, world.scope, model, actor, most)
 
 
+def _facts(given: Iterable[str]) -> dict[str, str]:
+    """Return the facts that are given, by sentence. Raises `InvalidUse` for one that is empty or too long."""
+    from memtape.tools.keep.talk import MOST_CHARS as MOST_FACT_CHARS
+
+    facts = dict[str, str]()
+    for key, _, text in (it.partition("=") for it in given):
+        facts[key] = " ".join(text.split())
+        if not 0 < len(facts[key]) <= MOST_FACT_CHARS:
+            told = f"A fact has 1 to {MOST_FACT_CHARS} characters, and nothing was decided."
+            raise InvalidUse(told, "Shorten it, or leave the sentence out.")
+    return facts
+
+
 def _given(verdicts: Sequence[str]) -> list[GivenVerdict]:
     """Return the verdicts that are given. Raises `InvalidUse` for a wrong one, or for two on one pair."""
     from memtape.tools.keep.judging import GivenVerdict
@@ -202,7 +241,7 @@ def _waiting(world: World) -> list[WaitingPair]:
     return [] if scope is None else waiting(scope)
 
 
-def _listed(world: World, pairs: Sequence[WaitingPair]) -> Judgements:
+def _listed(world: World, pairs: Sequence[WaitingPair], talk: Sequence[TalkSentence]) -> Judgements:
     from memtape.tools.keep.judging import MOST_PAIRS
 
     def side(it: Candidate) -> JudgedText:
@@ -210,7 +249,8 @@ def _listed(world: World, pairs: Sequence[WaitingPair]) -> Judgements:
 
     listed = (ListedPair(pair=it.key, earlier=side(it.earlier), later=side(it.later)) for it in pairs)
     shown = tuple(pair for pair, _ in zip(listed, range(MOST_PAIRS), strict=False))
-    return Judgements(scope=world.scope, waiting=len(pairs), pairs=shown)
+    told = tuple(ListedSentence(sentence=it.key, text=it.text, turn=it.turn.id) for it in talk)
+    return Judgements(scope=world.scope, waiting=len(pairs), pairs=shown, talk=told)
 
 
 def _counts(done: Counter[Verdict]) -> dict[str, int]:
@@ -218,7 +258,8 @@ def _counts(done: Counter[Verdict]) -> dict[str, int]:
 
 
 def _told(found: Judgements) -> str:
-    return ", ".join(f"{count:,} {verdict}" for verdict, count in found.decided.items())
+    counts = [*found.decided.items(), *([("captured", found.captured)] if found.captured else [])]
+    return ", ".join(f"{count:,} {what}" for what, count in counts)
 
 
 def _lines(world: World, asked: Any, found: Judgements) -> Iterator[str]:
@@ -229,16 +270,20 @@ def _lines(world: World, asked: Any, found: Judgements) -> Iterator[str]:
             yield f"  {one_line(side.text, MOST_CHARS)}\n    {who}"
     if found.pairs:
         yield f"{_HOW}\nmemtape admin judge --verdict PAIR=apart"
-    if found.decided:
+    for sentence in found.talk:
+        yield f"{sentence.sentence}\n  {one_line(sentence.text, MOST_CHARS)}"
+    if found.talk:
+        yield f"{_TALK}\nmemtape admin judge --verdict 'SENTENCE=The fact.'"
+    if _told(found):
         yield f"Decided: {_told(found)}. `memtape update ID --unfold` undoes what is the same or replaced."
     yield f"{many(found.waiting, 'pair waits', 'pairs wait')} in {found.scope}."
 
 
 def _tell(world: World, asked: Any, found: Judgements) -> str:
     """Return the pairs for an agent, quoted, and what it may answer; or what was decided."""
-    if not found.pairs:
+    if not found.pairs and not found.talk:
         more = f"{many(found.waiting, 'pair waits', 'pairs wait')} in {world.scope}."
-        return f"Decided: {_told(found)}. {more}" if found.decided else more
+        return f"Decided: {_told(found)}. {more}" if _told(found) else more
     pieces = []
     for it in found.pairs:
         lines = [f"pair `{it.pair}`"]
@@ -249,8 +294,12 @@ def _tell(world: World, asked: Any, found: Judgements) -> str:
                 markdown.quoted(one_line(side.text, MOST_CHARS)),
             ]
         pieces.append("\n".join(lines))
+    pieces += [
+        f"sentence `{it.sentence}`\n{markdown.quoted(one_line(it.text, MOST_CHARS))}" for it in found.talk
+    ]
     head = f"{many(len(found.pairs), 'pair')} of {found.waiting:,} that wait in {world.scope}."
-    tail = (_HOW, 'Judge each with care, and call tidy with verdicts, as ["PAIR=apart"].')
+    call = 'Judge each with care, and call tidy with verdicts, as ["PAIR=apart", "SENTENCE=The fact."].'
+    tail = (_HOW, *([_TALK] if found.talk else []), call)
     return markdown.list_pieces(head, pieces, tail, "judge these first")
 
 
