@@ -21,10 +21,12 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary :all
 INSTALL_LOCAL := -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads --only-binary :all: \
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
+COMPILE_PEERS := $(BIN)/uv pip compile --quiet --no-python-downloads --only-binary :all: --generate-hashes \
+	--custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo dense test test-fast test-clients test-cookbook lint types wheel bench bench-scale one-day crash soak soak-short mutants \
-	schemas docs site screenshots bench-page lock clean
+	schemas docs site screenshots bench-page bench-peers lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -142,6 +144,29 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts, an
 	$(BIN)/python tests/bench/page_costs.py
 	$(BIN)/python tests/bench/page_costs.py --texts 4000 --memories 20000
 
+# Each product runs on its own libraries, and never in .venv. Vectors in SQLite want a Python whose `sqlite3` loads
+# extensions, as Debian's does and pyenv's does not: make bench-peers PEERS_PYTHON=/usr/bin/python3.
+PEERS := tests/bench/peers
+PEERS_PYTHON ?= python3.11
+BASIC_MEMORY_PYTHON ?= python3.12
+
+build/peers-venv/.installed: $(PEERS)/peers.lock
+	@echo "Installing $< into build/peers-venv: it takes 2 GB."
+	@$(PEERS_PYTHON) -m venv --clear build/peers-venv
+	@build/peers-venv/bin/python $(INSTALL) --no-deps -r $<
+	@build/peers-venv/bin/python -m pip freeze > build/peers-venv/constraints.txt
+	@build/peers-venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		--constraint build/peers-venv/constraints.txt torch==2.13.0
+	@touch $@
+
+# Two of its libraries come as source alone. Without this Python the table names what is missing.
+build/basic-memory-venv/.installed: $(PEERS)/basic-memory.lock
+	-@$(BASIC_MEMORY_PYTHON) -m venv --clear build/basic-memory-venv && \
+		build/basic-memory-venv/bin/python $(INSTALL) --no-binary pybars3,pymeta3 --no-deps -r $< && touch $@
+
+bench-peers: venv build/peers-venv/.installed build/basic-memory-venv/.installed ## Measure other products beside Memtape on CORPUS and UPDATES, into docs/comparison.md.
+	$(BIN)/python $(PEERS)/run.py $(CORPUS) $(UPDATES) $(PEERS_FLAGS)
+
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python tests/json_schemas.py
 
@@ -161,6 +186,10 @@ lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(COMPILE) --extra kafka --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra entailment --extra kafka --extra meaning --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE_PEERS) --python-version 3.11 --override $(PEERS)/without-torch.txt \
+		--output-file $(PEERS)/peers.lock $(PEERS)/peers.in
+	$(COMPILE_PEERS) --python-version 3.12 --no-binary pybars3 --no-binary pymeta3 \
+		--output-file $(PEERS)/basic-memory.lock $(PEERS)/basic-memory.in
 
 clean: ## Remove everything that make made.
 	rm -rf .venv .venv-wheel build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

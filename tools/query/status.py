@@ -86,7 +86,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     settings of judges. `lives` has the aging of the scopes with any. `types` counts the events past the views
     by type. `views` has the health of each view of each partition, none of the past, and `state` is the worst
     of them. `last_at` is the time of the latest event in the views, in microseconds, 0 without any. `disk`
-    has bytes by kind. `owners` has the partitions of shared views by the machine and process that writes each.
+    has bytes by kind. `owners` has the partitions of shared views by the machine and process that writes
+    each.
     """
 
     home: str

@@ -1,0 +1,1 @@
+"""One file for each product or library: its `Store`, by the ordinary calls of its own documents."""
