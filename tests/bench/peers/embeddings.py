@@ -16,6 +16,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -90,7 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(BrokenPipeError, ConnectionResetError):  # A killed process asks no more.
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

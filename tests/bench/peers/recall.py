@@ -10,8 +10,8 @@ from bench.peers.store import Store, Text
 LIMIT = 10
 
 
-def measure(opened: Callable[[str], Store], asked: Any) -> dict[str, Any]:
-    """Return for each question the share of its evidence whose text is among ten results.
+def measure(opened: Callable[[str], Store], asked: Any) -> dict[str, float]:
+    """Return the number of questions, and the mean share of the evidence whose text is among ten results.
 
     Texts are compared, since products keep ids of their own; two turns that say the same count as one.
     """
@@ -26,4 +26,4 @@ def measure(opened: Callable[[str], Store], asked: Any) -> dict[str, Any]:
             found = {one.text.strip() for one in store.search(question, LIMIT)}
             shares.append(sum(said[key] in found for key in evidence) / len(evidence))
         store.close()
-    return {"shares": shares}
+    return {"questions": len(shares), "recall": round(sum(shares) / len(shares), 4)}

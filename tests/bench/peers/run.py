@@ -42,10 +42,13 @@ SIZES = {"speed": (1_000, 10_000), "large": (100_000,)}
 MOST = 100_000
 LIMIT_S = {"recall": 1_200.0, "speed": 600.0, "large": 900.0, "lifecycle": 900.0, "reopened": 300.0}
 WRITE_S = 180.0
-"""100,000 texts are left out where the rate at 10,000 says that writing takes more processor time."""
+"""A size is left out where the rate at the size before says that writing takes more processor time."""
 ACKNOWLEDGED = 50
 EVERY_CASE = 5
 PROMPTS_OF_A_KIND = 20
+
+
+TASKS = ("recall", "named", "speed", "large", "lifecycle", "killed")
 
 
 class Product(NamedTuple):
@@ -55,7 +58,7 @@ class Product(NamedTuple):
     module: str
     store: str
     python: Path = PEERS
-    tasks: tuple[str, ...] = ("recall", "speed", "large", "lifecycle", "killed")
+    tasks: tuple[str, ...] = TASKS
 
 
 PRODUCTS = (
@@ -63,9 +66,9 @@ PRODUCTS = (
     Product("Memtape", "memtape", "Memtape", OWN),
     Product("Memtape, turns, floor", "memtape", "MemtapeTurnsFloor", OWN, ("recall",)),
     Product("Memtape, turns", "memtape", "MemtapeTurns", OWN, ("recall",)),
-    Product("rank-bm25", "baselines", "Bm25", tasks=("recall", "speed", "large")),
-    Product("cosine", "baselines", "Cosine", tasks=("recall", "speed", "large")),
-    Product("RRF of both", "baselines", "Fusion", tasks=("recall", "speed", "large")),
+    Product("rank-bm25", "baselines", "Bm25", tasks=("recall", "named", "speed", "large")),
+    Product("cosine", "baselines", "Cosine", tasks=("recall", "named", "speed", "large")),
+    Product("RRF of both", "baselines", "Fusion", tasks=("recall", "named", "speed", "large")),
     Product("LanceDB hybrid", "lancedb", "LanceDb"),
     Product("mem0", "mem0", "Mem0"),
     Product("memsearch", "memsearch", "MemSearchStore"),
@@ -81,29 +84,39 @@ PRODUCTS = (
 @click.argument("corpus", type=click.Path(exists=True, path_type=Path))
 @click.argument("updates", type=click.Path(exists=True, path_type=Path))
 @click.option("--only", multiple=True, help="Measure this product alone; others keep their figures.")
-@click.option("--task", multiple=True, help="Run this task alone: recall, speed, lifecycle, killed, large.")
+@click.option("--task", multiple=True, type=click.Choice(TASKS), help="Run this task alone.")
 @click.option("--conversations", default=2, show_default=True, help="Of the corpus, the last ones.")
 def main(
     corpus: Path, updates: Path, only: tuple[str, ...], task: tuple[str, ...], conversations: int
 ) -> None:
     """Measure all products, and write the tables of docs/comparison.md."""
-    figures: dict[str, Any] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     with tempfile.TemporaryDirectory() as folder, endpoint(Path(folder)) as (url, _):
-        asked = _asked(Path(folder), corpus, updates, conversations)
-        for name in ("recall", "speed", "lifecycle", "killed", "large"):
+        asked = _asked(Path(folder), corpus, updates, conversations) | {"url": url}
+        for name in task or TASKS:
             for product in PRODUCTS:
-                is_wanted = name in product.tasks and (not task or name in task)
-                if is_wanted and (not only or product.name in only):
-                    own = figures.setdefault(product.name, {})
+                smaller = figures().get(product.name, {}).get("speed", {}).get("10000", {})
+                is_wanted = name in product.tasks and (not only or product.name in only)
+                if is_wanted and (name != "large" or _is_in_time(smaller, MOST)):
                     begun = time.perf_counter()
-                    if name == "large" and not _is_in_time(own):
-                        continue
-                    own[name] = _measured(product, name, Path(folder) / "stores", {**asked, "url": url})
-                    own["load"] = round(max(own.get("load", 0), os.getloadavg()[0]), 1)
+                    told = _measured(product, name, Path(folder) / "stores", asked)
                     took = time.perf_counter() - begun
-                    click.echo(f"{name:10} {product.name:22} {took:6.0f} s  {json.dumps(own[name])[:300]}")
-                    FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
-    write_tables(figures)
+                    click.echo(f"{name:10} {product.name:22} {took:6.0f} s  {json.dumps(told)[:300]}")
+                    _keep(product.name, name, told)
+    write_tables(figures())
+
+
+def figures() -> dict[str, Any]:
+    """Return the figures of all runs so far, by product and task."""
+    return json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+
+
+def _keep(product: str, task: str, told: Any) -> None:
+    kept = figures()
+    own = kept.setdefault(product, {})
+    own[task] = told
+    own["load"] = max(own.get("load", 0), round(os.getloadavg()[0], 1))
+    ordered = {it.name: kept[it.name] for it in PRODUCTS if it.name in kept}
+    FIGURES.write_text(json.dumps(ordered, indent=1) + "\n")
 
 
 def _asked(folder: Path, corpus: Path, updates: Path, count: int) -> dict[str, Any]:
@@ -112,22 +125,24 @@ def _asked(folder: Path, corpus: Path, updates: Path, count: int) -> dict[str, A
     said.write_text(json.dumps([text for _, text in texts(MOST)]))
     cases = [json.loads(row) for row in updates.read_text().splitlines()]
     prompts = json.loads(PROMPTS.read_text())
-    talks = [_conversation(it) for it in read_corpus(corpus)[-count:]]
+    talks = read_corpus(corpus)[-count:]
     return {
-        "conversations": talks,
+        "recall": [_conversation(it) for it in talks],
+        "named": [_conversation(it, is_named=True) for it in talks],
         "texts": str(said),
         "questions": questions(),
         "cases": cases[::EVERY_CASE],
-        "conversation": talks[0]["texts"],
+        "conversation": _conversation(talks[0])["texts"],
         "prompts": [text for kind in ("coding", "everyday") for text in prompts[kind][:PROMPTS_OF_A_KIND]],
     }
 
 
-def _conversation(it: Any) -> dict[str, Any]:
-    """Return the turns and the questions with evidence of a conversation."""
+def _conversation(it: Any, is_named: bool = False) -> dict[str, Any]:
+    """Return the turns, perhaps each behind "NAME: ", and the questions with evidence of a conversation."""
     rows = []
     for line in it.lines:
         text = " ".join((line.text, *(media.caption or "" for media in line.media))).strip()
+        text = f"{line.actor}: {text}" if is_named else text
         rows.append((line.native_id.replace(":", "-"), text, line.actor, line.session, line.at))
     asked = []
     for one in it.questions:
@@ -136,10 +151,9 @@ def _conversation(it: Any) -> dict[str, Any]:
     return {"texts": rows, "questions": asked}
 
 
-def _is_in_time(figures: Mapping[str, Any]) -> bool:
-    """Return whether the rate at 10,000 texts lets 100,000 expect in time."""
-    told = figures.get("speed", {}).get("10000", {}).get("answer")
-    return told is not None and told["written_per_s"] * WRITE_S >= MOST
+def _is_in_time(told: Mapping[str, Any], count: int) -> bool:
+    """Return whether the rate at a smaller size lets so many texts expect in time."""
+    return "answer" in told and told["answer"]["written_per_s"] * WRITE_S >= count
 
 
 def _measured(product: Product, task: str, folder: Path, asked: Mapping[str, Any]) -> Any:
@@ -147,12 +161,17 @@ def _measured(product: Product, task: str, folder: Path, asked: Mapping[str, Any
     folder.mkdir()
     if task in SIZES:
         own = {**asked, "model": "hashed"}
-        return {str(count): _run(product, task, folder, {**own, "count": count}) for count in SIZES[task]}
+        told: dict[str, Any] = {}
+        for count in SIZES[task]:
+            if all(_is_in_time(it, count) for it in told.values()):
+                told[str(count)] = _run(product, task, folder, {**own, "count": count})
+        return told
     own = {**asked, "model": "minilm"}
     if task == "killed":
         return _killed(product, folder, own)
-    if task == "recall":
-        return _run(product, task, folder, own)
+    if task in ("recall", "named"):
+        own["conversations"] = asked[task]
+        return _run(product, "recall", folder, own)
     with endpoint(folder) as (url, pid):
         return _run(product, task, folder, {**own, "url": url, "endpoint": pid})
 
@@ -208,14 +227,12 @@ def endpoint(folder: Path) -> Iterator[tuple[str, int]]:
     """Yield the URL and the process id of an endpoint for embeddings."""
     port = folder / "port"
     command = [str(OWN), "-m", "bench.peers.embeddings", str(port), str(VECTORS)]
-    own = {
-        **os.environ,
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONPATH": PATHS,
-    }
+    own = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": PATHS}
     process = subprocess.Popen(command, env=own)
     try:
         while not (port.exists() and port.read_text()):
+            if process.poll() is not None:
+                raise click.ClickException("The endpoint for embeddings has ended.")
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port.read_text()}/v1", process.pid
     finally:
