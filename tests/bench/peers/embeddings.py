@@ -16,7 +16,6 @@ import sys
 import threading
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -91,17 +90,26 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        with suppress(BrokenPipeError, ConnectionResetError):  # A killed process asks no more.
-            self.wfile.write(body)
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
+class VectorServer(ThreadingHTTPServer):
+    """Goes on where a killed process leaves its connection."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print errors but for lost connections."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def main(port_file: Path) -> None:
     """Serve, and write the port to a file."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = VectorServer(("127.0.0.1", 0), Handler)
     port_file.write_text(str(server.server_port))
     server.serve_forever()
 

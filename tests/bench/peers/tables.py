@@ -31,8 +31,8 @@ def _lines(figures: Figures) -> Iterator[str]:
     yield f"*{count} questions; milliseconds of processor time at 1,000/10,000/100,000 texts{busy}.*\n"
     yield from _table(SPEEDS, ranked)
     yield from _table(CHECKS, {name: own for name, own in ranked.items() if _checks(own)})
-    releases = {own["recall"]["release"]: name for name, own in ran.items()}
-    yield "Versions: " + ", ".join(f"{name} {release}" for release, name in releases.items()) + "."
+    releases = (f"{name} {own['recall']['release']}" for name, own in ran.items() if "," not in name)
+    yield "Versions: " + ", ".join(releases) + "."
     for name, own in figures.items():
         for task, told in own.items():
             if isinstance(told, dict) and "error" in told:
