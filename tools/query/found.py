@@ -6,7 +6,7 @@ Nothing is searched or ranked here, and tables are read only through the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -33,6 +33,7 @@ from memtape.schemas.rows import (
     stale,
     told_of_value,
 )
+from memtape.schemas.times import HOUR_US
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.index.entries import (
     ARCHIVED,
@@ -220,6 +221,10 @@ class ScopeTexts(NamedTuple):
         """Return the whole text of a place with the captions of its media."""
         result = self.result(place)
         return embedded_text(result) if result.matched is None else result.matched.text
+
+    def uses(self) -> dict[str, UseRow]:
+        """Return the uses of the scope's captures, by the ids of their rows."""
+        return self.once_rows.of("uses", None, lambda: {row.id: row for row in self.opened.rows(UseRow)})
 
     @property
     def _heads(self) -> Any:
@@ -591,21 +596,24 @@ class ScopeView(NamedTuple):
 class PreparedTexts(NamedTuple):
     """A scope's visible texts, prepared for ranking; valid while `key` is the same.
 
-    `key` has the inputs: the tables with their positions, and the ids of the tail. `choice` says
-    which texts were asked for, a finished project apart. `use` returns the uses and
-    edges at a time, as `uses_at`; None for a scope without any.
+    `key` has the inputs: the tables with their positions, and the ids of the tail.
     """
 
     scope: str
     key: tuple[object, ...]
-    choice: Choice
     view: ScopeView
     found: ScopeTexts
     corpus: Corpus
     embedder: str
     vectors: TextVectors | None
-    use: Callable[[int], dict[int, TextUse]] | None
-    use_at: int = 0
+
+    def used_at(self, now: int) -> PreparedTexts:
+        """Return the texts with uses and edges as of the hour of `now`."""
+        if not self.found.uses():
+            return self
+        hour = now - now % HOUR_US
+        used = self.found.once_rows.of("use", hour, partial(uses_at, self.found, hour))
+        return self._replace(corpus=self.corpus.with_use(used))
 
 
 def ties_of(found: ScopeTexts, now: int) -> list[Tie]:
@@ -620,8 +628,9 @@ def ties_of(found: ScopeTexts, now: int) -> list[Tie]:
     return resolved(map(tie_of, edges), {id: named.setdefault(place, id) for id, place in placed}, now)
 
 
-def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, TextUse]:
+def uses_at(found: ScopeTexts, now: int) -> dict[int, TextUse]:
     """Return the number and recency of uses of each used text in a scope, and its edges, at a time."""
+    uses = found.uses()
     times = {id: row.times for id, row in uses.items()}
     ids_at: dict[int, list[str]] = {}
     for id in uses:

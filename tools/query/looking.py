@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -28,7 +28,6 @@ from memtape.schemas.rows import (
     MemoryRow,
     PageRow,
     TurnRow,
-    UseRow,
     is_replaced,
     made_from,
 )
@@ -240,28 +239,16 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[GivenMemory, ...]
 
 
-class _Of(NamedTuple):
-    """A scope's texts, and uses by row, read once."""
-
-    name: str
-    found: ScopeTexts
-    uses: Mapping[str, UseRow]
-
-
+TextsOf = Mapping[str, ScopeTexts]
+"""The texts of each scope that is read; a project's own come first."""
 IsWanted = Callable[[By, Event, Recalled], bool]
 
 
 def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fits: IsWanted) -> list[Given]:
     """Return the wanted memories given to agents in a scope since a time, the latest first."""
     log, partition = retriever.log, partition_of(scope, retriever.log.partitions)
-
-    def read(name: str) -> _Of:
-        found = retriever.found(name, EVERY_TEXT)[0]
-        uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
-        return _Of(name, found, uses)
-
-    of, recalls, first = list(map(read, scopes_read(scope))), list[tuple[By, Event]](), 0
-    erasures = erasures_of(log.erased(partition))
+    of = {name: retriever.found(name, EVERY_TEXT)[0] for name in scopes_read(scope)}
+    erasures, recalls, first = erasures_of(log.erased(partition)), list[tuple[By, Event]](), 0
     for slot in backwards(log, partition, scope, ("recalled",)):
         event = event_of(slot.payload)
         if event is None or not isinstance(event.body, Recalled) or erasures.covers(event):
@@ -277,11 +264,11 @@ def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fi
     return [_given(log, of, by, event, told) for by, event in recalls]
 
 
-def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Event]) -> Given:
+def _given(log: Log, of: TextsOf, by: By, event: Event, told: Sequence[Event]) -> Given:
     """Return the texts of a recall. Of the later uses `told`, one without a recall counts by session."""
     body = event.body
     assert isinstance(body, Recalled)
-    answered = answers_of(of[0].found, event.session, event.at)
+    answered = answers_of(next(iter(of.values())), event.session, event.at)
     used = dict[str, None]()
     for one in told:
         own = event.session is not None and one.session == event.session and one.at >= event.at
@@ -292,10 +279,11 @@ def _given(log: Log, of: Sequence[_Of], by: By, event: Event, told: Sequence[Eve
     return made_from(Given, event, event.actor, body, by=by, **given)
 
 
-def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
+def _memory(log: Log, of: TextsOf, id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
     """Return how a memory that was given stands, and whether its use was told or an answer carried it."""
     said, now, scope = _standing(log, of, id)
-    use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
+    here, found = next(iter(of.items()))
+    use = found.uses().get(id if scope == here else other_row_id(id))
     used: bool | None = told
     if not told and use is not None and answered and use.last_at >= at:
         is_forgotten = len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US
@@ -306,19 +294,18 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
     return made_from(GivenMemory, said, line=first_line(said.text), **own)
 
 
-def _standing(log: Log, of: Sequence[_Of], id: str) -> tuple[Result | None, Since, str]:
+def _standing(log: Log, of: TextsOf, id: str) -> tuple[Result | None, Since, str]:
     """Return the text of a memory (None if erased), its state and its scope; the log has a hidden one's."""
-    for one in of:
-        if (place := one.found.texts.called(id)) is not None:
-            row = one.found.row(place)
+    for name, found in of.items():
+        if (place := found.texts.called(id)) is not None:
+            row, it = found.row(place), found.result(place)
             replaced = isinstance(row, MemoryRow) and is_replaced(row)
-            it = one.found.result(place)
             now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
-            return it, now, one.name
-    for one in of:
-        if (event := captures_of(log, one.name, [id]).get(id)) is not None:
-            return result_of(event), "forgotten", one.name
-    return None, "erased", of[0].name
+            return it, now, name
+    for name in of:
+        if (event := captures_of(log, name, [id]).get(id)) is not None:
+            return result_of(event), "forgotten", name
+    return None, "erased", next(iter(of))
 
 
 def answers_of(found: ScopeTexts, session: str | None, at: int) -> list[int]:

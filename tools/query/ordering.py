@@ -152,7 +152,7 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
     if now is None:
         # Never before any text: texts within the hour are ordered by time.
         now = max(views.now([it.view for it in readies]), *(it.corpus.texts.latest for it in readies))
-    readies = [views.used_at(ready, now) for ready in readies]
+    readies = [ready.used_at(now) for ready in readies]
     amongs = [among_of(it.found, asked.filters, asked.valid_at, asked.phrases) for it in readies]
     # One more than is returned tells whether there is more.
     limit = EVERYTHING if asked.given else asked.limit + (asked.deep is None)

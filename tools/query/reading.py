@@ -132,22 +132,16 @@ class Reader:
         log, views, ends = self._log, self.retriever, self._log.ends()
         numbers = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
         try:
-            # Views of another log must be rebuilt, whatever the log holds. A change of settings may require a
-            # refold; the first event of a log is always settings and changes nothing.
-            is_fit = not views.warnings(numbers.values())
-            due = {
-                number: None
-                for name, number in numbers.items()
-                if (
-                    (offset := views.watermark(number).offset) < ends[number]
-                    and log.read(number, offset, 1, scope=name, types=PENDING_TYPES)
-                )
-                or (0 < offset < ends[number] and log.read(number, offset, 1, types=("configured",)))
-                or (is_written and views.unwritten(number))
-            }
+            with views.question():
+                is_fit = not views.warnings(numbers.values())  # Those of another log are to be made anew.
+                due = [
+                    number
+                    for name, number in numbers.items()
+                    if self._has_pending(name, number) or (is_written and views.unwritten(number))
+                ]
         except DamagedViews as error:
             views.note_damage(error.partition)
-            is_fit, due = False, {error.partition: None}
+            is_fit, due = False, [error.partition]
         short, is_due = sum(ends) < INLINE_EVENTS, bool(due) or not is_fit
         if is_due and short and not self.small:
             if is_written or not (is_fit and self._go_ahead(due)):
@@ -163,6 +157,18 @@ class Reader:
             self._work_later()
         elif (short or local_settings(self._home).catch_up) and not self._is_projected():
             start_detached(self._home, log)
+
+    def _has_pending(self, scope: str, number: int) -> bool:
+        """Return whether events of a scope, or other settings, stand past the views of its partition.
+
+        A change of settings may require a refold; the first event of a log is always settings and changes
+        nothing.
+        """
+        log, offset = self._log, self.retriever.watermark(number).offset
+        return offset < log.ends()[number] and bool(
+            log.read(number, offset, 1, scope=scope, types=PENDING_TYPES)
+            or (offset and log.read(number, offset, 1, types=("configured",)))
+        )
 
     def _go_ahead(self, partitions: Iterable[int]) -> bool:
         """Fold the pending events in memory, return False where they are to be projected instead.

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
@@ -24,7 +23,6 @@ from memtape.schemas.rows import (
     SummaryRow,
     TombstoneRow,
     TurnRow,
-    UseRow,
     Watermark,
     no_watermark,
 )
@@ -49,7 +47,6 @@ from memtape.tools.query.found import (
     ScopeView,
     found_of,
     text_at,
-    uses_at,
 )
 from memtape.tools.query.plan import erased_for_good, nowhere
 
@@ -65,6 +62,17 @@ SAID_ONCE = ("forgotten", "restored", "withdrawn")
 """Events that must not be taken for repetitions: they would undo the events in between."""
 
 
+class Question(NamedTuple):
+    """The build that serves a question, and by partition the tables that it found, and why they are unfit.
+
+    `fresh` are the texts that were made ready for the question.
+    """
+
+    build: Build
+    served: dict[int, tuple[Shard, str]]
+    fresh: ReadyTexts
+
+
 class Retriever:
     """Answers from the views of one home, current or at a past position.
 
@@ -77,14 +85,18 @@ class Retriever:
     ) -> None:
         self._home, self.log, self.past, self.dense = home, log, past, dense
         self._ready: ReadyTexts = {}
-        self._fresh: dict[tuple[str, Choice], None] = {}
-        """The texts that were made ready for the question that is being answered."""
-        self._looked: dict[int, tuple[Shard, str]] = {}
-        """The served tables of each partition, as that question found them."""
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
-        self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
-        self._serving: Build | None = None
+        self._question: Question | None = None
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """Look up the views, and make texts ready, once in a block."""
+        before, self._question = self._question, Question(self._home.current(), {}, {})
+        try:
+            yield
+        finally:
+            self._question = before
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, of the past or of the build that is being served."""
@@ -96,20 +108,14 @@ class Retriever:
 
     def _served(self, partition: int) -> tuple[Shard, str]:
         """Return the served tables, and why these are not of this log now, looked up once a question."""
-        if partition in self._looked:
-            return self._looked[partition]
-        shard = self._shards.get(partition)
-        path = (self._serving or self._home.current()).shard(partition)
-        if shard is None or shard.path != path:
-            shard = self._shards[partition] = Shard(path, partition)
-        mark = shard.watermark()
-        known = self._unfit.get(shard.path)
-        if known is None or known[0] != mark:
-            why = "" if mark is None else foreign(self.log, mark)
-            known = self._unfit[shard.path] = mark, why
-        if self._serving is not None:
-            self._looked[partition] = shard, known[1]
-        return shard, known[1]
+        question = self._question or Question(self._home.current(), {}, {})
+        if partition not in question.served:
+            shard, path = self._shards.get(partition), question.build.shard(partition)
+            if shard is None or shard.path != path:
+                shard = self._shards[partition] = Shard(path, partition)
+            mark = shard.watermark()
+            question.served[partition] = shard, "" if mark is None else foreign(self.log, mark)
+        return question.served[partition]
 
     def go_ahead(self, partition: int) -> bool:
         """Have the views of a partition to the end of the log, in memory; return False where none can be."""
@@ -135,15 +141,15 @@ class Retriever:
         """Return why the views of a partition cannot be served, as a sentence; empty where they can."""
         if self.past is not None:
             return ""
-        if (self._serving or self._home.current()).damage_path(partition).exists():
+        build = self._home.current() if self._question is None else self._question.build
+        if build.damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
         told = "What the log holds is found by words, and `memtape run --once` makes the views anew."
         why = self._served(partition)[1]
         return f"The views are not of the log as it is: {why}. {told}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
-        """Return the warnings of some partitions, as they are looked up anew."""
-        self._unfit.clear()
+        """Return the warnings of some partitions."""
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     @one_thread()
@@ -152,20 +158,21 @@ class Retriever:
 
         Raises `DamagedViews` for unreadable views, and records the damage for the next projector.
         """
-        served = self._serving = self._home.current()
-        self._unfit.clear()
-        self._forget_question()
+        served = self._home.current().name
         try:
             for _ in range(MOST_TRIES - 1):
-                with suppress(RowsMoved):  # It is begun again where rows are replaced under it.
+                with (
+                    suppress(RowsMoved),
+                    self.question(),
+                ):  # It is begun again where rows are replaced under it.
                     return action(self)
                 self._ready.clear()
-                self._forget_question()
-            return action(self)
+            with self.question():
+                return action(self)
         except Exception as error:  # Also where rows can be read and make no sense.
             if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
                 raise
-            is_switched = self._home.current().name != served.name
+            is_switched = self._home.current().name != served
             if is_switched or (self.past is not None and not self._past_forgotten):
                 if self.past is not None and not is_switched:  # The past is made again, once.
                     self.past.discard()
@@ -182,13 +189,6 @@ class Retriever:
                 "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
                 damaged[0] if damaged else 0,
             ) from error
-        finally:
-            self._serving = None
-            self._forget_question()
-
-    def _forget_question(self) -> None:
-        self._fresh.clear()
-        self._looked.clear()
 
     def note_damage(self, *partitions: int) -> None:
         """Note unreadable views for the next projector; those of the past are made again anyway."""
@@ -307,8 +307,9 @@ class Retriever:
 
         The watermark is read first: the index may only be newer than it.
         """
-        if (scope, choice) in self._fresh:
-            return self._ready[scope, choice]
+        fresh = {} if self._question is None else self._question.fresh
+        if (scope, choice) in fresh:
+            return fresh[scope, choice]
         partition = partition_of(scope, self.log.partitions)
         shard, watermark = self.shard(partition), self.watermark(partition)
         life, offset = watermark.lives.get(scope, LifeMark()), watermark.offset
@@ -329,23 +330,10 @@ class Retriever:
             mark = Mark(offset=offset, partition=partition)
             sent = max(watermark.sent.get(scope, 0), *(event.sent for event in tail), 0)
             view = ScopeView(mark, len(tail), watermark.revision, sent, life)
-            uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in opened.rows(UseRow)})
-            use = partial(uses_at, uses, found) if uses else None
             corpus = Corpus(found.texts, found.text, vectors)
-            ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
+            ready = PreparedTexts(scope, key, view, found, corpus, embedder, vectors)
             self._ready[scope, choice] = ready
-        if self._serving is not None:
-            self._fresh[scope, choice] = None
-        return ready
-
-    def used_at(self, ready: PreparedTexts, now: int) -> PreparedTexts:
-        """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""
-        hour = now - now % HOUR_US
-        if ready.use is None or ready.use_at == hour:
-            return ready
-        used = ready.found.once_rows.of("use", hour, partial(ready.use, hour))
-        ready = ready._replace(corpus=ready.corpus.with_use(used), use_at=hour)
-        self._ready[ready.scope, ready.choice] = ready
+        fresh[scope, choice] = ready
         return ready
 
 
