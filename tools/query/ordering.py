@@ -137,12 +137,19 @@ def offered(views: Retriever, scope: str, prompt: str, limit: int, sure: Choose)
     return replace(answer, results=chosen)
 
 
+class RankedScope(NamedTuple):
+    """The texts of a scope, the filter of a question, and the ranking of what passes."""
+
+    ready: PreparedTexts
+    among: Among | None
+    ranking: Ranking
+
+
 class RankedResult(NamedTuple):
-    """A result, the number shared by turns of the same text, and its place in the scope of a number."""
+    """A result, the number shared by turns of the same text, and its place in its scope."""
 
     result: Result
     said: int | None
-    scope: int
     place: int
 
 
@@ -157,22 +164,22 @@ def _ranked(views: Retriever, scope: str, asked: SearchQuery, choice: Choice = A
     # One more than is returned tells whether there is more.
     limit = EVERYTHING if asked.given else asked.limit + (asked.deep is None)
     rankings, trace = _rankings(views, readies, amongs, asked, now, limit)
-    ordered = _ordered(readies, amongs, rankings, asked, now, limit)
-    chosen = ordered[: asked.limit]
-    passages = [it.corpus.passages(asked.query) for it in readies]
-    pairs, seen = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
+    scopes = list(map(RankedScope, readies, amongs, rankings))
+    ordered = _ordered(scopes, asked, now, limit)
+    chosen, seen = ordered[: asked.limit], [it.view for it in readies]
+    passages = {it.scope: it.corpus.passages(asked.query) for it in readies}
     marks, lanes = {view.mark.partition: view.mark for view in seen}, Counter[Lane]()
     for ranking in rankings:
         lanes.update(ranking.counts)
     return Answer(
-        results=[replace(it.result, passage=passages[it.scope](it.place)) for it in chosen],
+        results=[replace(it.result, passage=passages[it.result.scope](it.place)) for it in chosen],
         watermark=tuple(marks.values()), lag=sum(view.lag for view in seen), now=now,
         revision=seen[0].revision, lanes=dict(lanes),
         note=views.dense.note if views.dense is not None else "",
-        read=tuple(_read(*it, asked.query) for it in pairs if asked.explain and it[0].found.texts.count),
+        read=tuple(_read(it, asked.query) for it in scopes if asked.explain and it.ready.found.texts.count),
         held=readies[0].found.texts.count, warnings=tuple(filter(None, map(views.warning, marks))),
         after=len(asked.given), has_more=len(chosen) < len(ordered), trace=trace,
-        sources=_source_counts(pairs, Counter(source_of(it.result) for it in chosen)),
+        sources=_source_counts(scopes, Counter(source_of(it.result) for it in chosen)),
     )  # fmt: skip
 
 
@@ -206,28 +213,21 @@ def _rankings(
     return search.ordered(), tuple(search.trace)
 
 
-def _ordered(
-    readies: Sequence[PreparedTexts], amongs: Sequence[Among | None], rankings: Sequence[Ranking],
-    asked: SearchQuery, now: int, limit: int,
-) -> list[RankedResult]:  # fmt: skip
+def _ordered(scopes: Sequence[RankedScope], asked: SearchQuery, now: int, limit: int) -> list[RankedResult]:
     """Return the best results of all scopes, as many as `limit` may need, without passages.
 
     Of turns with the same text, also in another scope, the best is returned.
     """
     found = list[RankedResult]()
-    for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
-        _fetch(ready.found, ranking.places, limit)
-        if asked.repeats:
-            hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
-        else:
-            hits = list(_best(ready, ranking, asked.query, limit, among))
-        reading = ready.corpus.words.reading(asked.query) if asked.explain else None
-        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
+    for of in scopes:
+        _fetch(of.ready.found, of.ranking.places, limit)
+        every = map(ChosenHit, islice(of.ranking.hits, limit))
+        reading = of.ready.corpus.words.reading(asked.query) if asked.explain else None
         found += [
-            RankedResult(_told(ready, ranking, told, reading, now), same, number, told.hit.place)
-            for told, same in zip(hits, said, strict=True)
+            RankedResult(_told(of, chosen, reading, now), chosen.said, chosen.hit.place)
+            for chosen in (every if asked.repeats else _best(of, asked.query, limit))
         ]
-    if not asked.repeats and any(it.scope for it in found):  # Something of `global` is found.
+    if not asked.repeats:
         marked = told_otherwise([it.result for it in found])
         found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
     found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
@@ -242,26 +242,25 @@ def _ordered(
         found = list(first.values())
     if not asked.given:
         return found
-    rows = [readies[it.scope].found.shown(it.place) for it in found]
+    texts = {of.ready.scope: of.ready.found for of in scopes}
+    rows = [texts[it.result.scope].shown(it.place) for it in found]
     ids = [row.ids if isinstance(row, MemoryRow) else (row.id,) for row in rows]
     # A result was given where any of its captures was.
     return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
 
 
-def _told(
-    ready: PreparedTexts, ranking: Ranking, told: ChosenHit, reading: QuestionTerms | None, now: int
-) -> Result:
+def _told(of: RankedScope, told: ChosenHit, reading: QuestionTerms | None, now: int) -> Result:
     """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
     `now` is the time of the answer; staleness depends on it.
     """
-    hit = told.hit
+    ready, hit = of.ready, told.hit
     if reading is None:
         why = made_from(Why, hit, parts={})
     else:
         own, around = ready.corpus.words.held(hit.place, ready.found.text(hit.place), reading)
         # The parts add up to the relevance of the first look alone.
-        parts = ranking.parts(hit.place) if hit.look == 1 else {}
+        parts = of.ranking.parts(hit.place) if hit.look == 1 else {}
         why = made_from(Why, hit, terms=own, around=around, parts=parts)
     document = ready.found.result(hit.place)
     if not document.sums:
@@ -272,8 +271,8 @@ def _told(
     return replace(document, why=why, score=hit.score, lanes=tuple(hit.lanes), **changed)
 
 
-def _read(ready: PreparedTexts, ranking: Ranking, query: str) -> QuestionReading:
-    least, most, strength = ranking.scale
+def _read(of: RankedScope, query: str) -> QuestionReading:
+    ready, (least, most, strength) = of.ready, of.ranking.scale
     reading = ready.corpus.words.reading(query)
     recipe = "people" if ready.found.texts.answers is None else "assistant"
     told = {"scope": ready.scope, "recipe": recipe, "least": least, "most": most, "strength": strength}
@@ -292,12 +291,10 @@ def source_of(result: Result) -> Source:
     return "summaries" if result.sums else SOURCE_OF[result.kind]
 
 
-def _source_counts(
-    pairs: Sequence[tuple[PreparedTexts, Ranking]], returned: Counter[Source]
-) -> dict[Source, SourceCount]:
+def _source_counts(scopes: Sequence[RankedScope], returned: Counter[Source]) -> dict[Source, SourceCount]:
     """Return how many texts of each source the rankings have placed and an answer returns."""
     placed = Counter[Source]()
-    for found, places in ((ready.found, ranking.places) for ready, ranking in pairs):
+    for found, places in ((of.ready.found, of.ranking.places) for of in scopes):
         if found.choice.summaries:
             placed["summaries"] += len(places)
             continue
@@ -320,18 +317,18 @@ AMONG_SCOPES = 10
 class ChosenHit(NamedTuple):
     """A result: a hit, the number of further turns with the same text, and the id of a newer memory above it.
 
-    The newer memory is about the same subject. `mark` marks a turn that says a replaced value.
+    The newer memory is about the same subject. `mark` marks a turn that says a replaced value. `said` is the
+    number shared by turns of the same text.
     """
 
     hit: Hit
+    said: int | None = None
     again: int = 0
     newer: str | None = None
     mark: str = ""
 
 
-def _best(
-    ready: PreparedTexts, ranking: Ranking, query: str, limit: int, among: Among | None
-) -> Iterator[ChosenHit]:
+def _best(of: RankedScope, query: str, limit: int) -> Iterator[ChosenHit]:
     """Yield the best hits, at most `limit`.
 
     Of a turn and a statement taken from it only the better is returned. A memory that covers a found one is
@@ -339,7 +336,7 @@ def _best(
     same subject the latest comes first, and a valid memory comes right above the first that it replaced,
     whether found or not.
     """
-    found = ready.found
+    found, among, ranking = of.ready.found, of.among, of.ranking
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
     said = said_of(found, ranking.places)
@@ -347,7 +344,7 @@ def _best(
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
     # By thing: its place, its rank or that of the text it replaces, and the place of its heir, if any.
     first: dict[object, tuple[int, currency.Placed, int | None]] = {}
-    for placed in _in_order(ready, ranking, query):
+    for placed in _in_order(of.ready, ranking, query):
         if len(first) >= limit:
             break
         number, same = placed.number, said[placed.number]
@@ -378,7 +375,7 @@ def _best(
         value = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
         if score != hit.score and value:
             hit = hit._replace(score=round(score, DIGITS), yields=score / value)
-        yield ChosenHit(hit._replace(place=place), 0 if same is None else again[same] - 1, newer, mark)
+        yield ChosenHit(hit._replace(place=place), same, 0 if same is None else again[same] - 1, newer, mark)
 
 
 def _fetch(found: ScopeTexts, places: Ints, limit: int) -> None:
