@@ -166,10 +166,10 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
     """Return the proposal of an id or its beginning. Raises `NotFound`, and `MemtapeError` for several."""
-    number = named_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
-    if number is None:
+    found = named_by(given, ((it[0].id, it) for it in proposals))
+    if found is None:
         raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape settle` lists those.")
-    return proposals[number]
+    return found
 
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:

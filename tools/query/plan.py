@@ -172,22 +172,22 @@ def named_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
 
     The part is as `Log.matching` takes it. Raises `MemtapeError` where it is that of several.
     """
-    is_enough = len(given) >= SHORT_CHARS
-    found = dict.fromkeys(
-        it for id, it in named if is_enough and (id.startswith(given) or short_id(id) == given)
-    )
+    found = list[NamedT]()
+    for id, it in named if len(given) >= SHORT_CHARS else ():
+        if (id.startswith(given) or short_id(id) == given) and it not in found:
+            found.append(it)
     if len(found) > 1:
         raise MemtapeError(f"{given} may mean several ids.", "Give the whole of the one that is meant.")
-    return next(iter(found), None)
+    return found[0] if found else None
 
 
-def state_of(writer: Writer, name: str) -> Scope | None:
-    """Return the state of a scope at the end of the log."""
-    if writer.states is not None:
-        return writer.states.scope_now(name)
+def state_of(writer: Writer, name: str) -> Scope:
+    """Return the state of a scope at the end of the log, a blank one where the log has nothing of it."""
+    from memtape.state.core.scope import Scope
     from memtape.tools.keep.states import scope_now
 
-    return scope_now(writer.home, writer.log, name)
+    kept = writer.states
+    return (kept.scope_now(name) if kept else scope_now(writer.home, writer.log, name)) or Scope(name)
 
 
 def only_scope(scopes: Iterable[str]) -> str:

@@ -138,7 +138,7 @@ def unarchive(
         raise InvalidUse("Give ids, or --all-of.", "`memtape archive --list` lists both.")
     if all_of:
         check_label("reason", reason)
-        here = state_of(world, world.scope) or Scope(world.scope)
+        here = state_of(world, world.scope)
         units = [unit for unit, it in here.lifecycle.archived.items() if it.why == all_of]
         if not units:
             told = f"Nothing of {world.scope} was archived for the reason {all_of}."
@@ -487,14 +487,14 @@ def _stands(world: World, what: str, command: str) -> Scope:
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL} is no project.", "Name one with --scope.")
     scope = state_of(world, name)
-    if scope is None:
+    if not scope.seq:
         raise _nothing(name)
     return scope
 
 
 def _say(world: World, body: ScopeChanged, texts: int) -> ProjectChange:
     world.append("scope_changed", body, world.scope)
-    mark = (state_of(world, world.scope) or Scope(world.scope)).lifecycle.mark()
+    mark = state_of(world, world.scope).lifecycle.mark()
     return ProjectChange(scope=world.scope, state=mark.state, name=mark.name, texts=texts)
 
 

@@ -168,7 +168,7 @@ def update(world: World, id: Id, text: Annotated[str, Meta(description="What is 
     receipt, *_ = world.capture_line(line)
     # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
     state = state_of(world, scope.name)
-    is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
+    is_same = state.memory_of(id) is state.memory_of(receipt.id)
     if not is_same:
         link = Linked(id=id, on=True, relation="replaced_by", slug=None, to=receipt.id)
         world.append("linked", link, scope.name)
@@ -384,13 +384,12 @@ def settle(
     origin = world.actor.origin
     then = "The user can run `memtape settle`; who is a person says --origin user."
     check_person(origin, "settle a conflict", then)
-    states = [state for name in scopes_read(world.scope) if (state := state_of(world, name)) is not None]
-    listed = [(state, found) for state in states for found in state.conflicts.by_id.values()]
-    number = named_by(conflict, ((it[1].id, number) for number, it in enumerate(listed)))
-    if number is None:
+    states = [state_of(world, name) for name in scopes_read(world.scope)]
+    listed = ((it.id, (state, it)) for state in states for it in state.conflicts.by_id.values())
+    if (named := named_by(conflict, listed)) is None:
         told = f"{world.scope} has no conflict {conflict[:60]}."
         raise NotFound(told, "`memtape settle --all` shows their ids.")
-    scope, it = listed[number]
+    scope, it = named
     if scope.name == GLOBAL and origin != "operator":
         raise MemtapeError(f"{it.id} belongs to global.", "Settle it with --origin operator.")
     one, other = (scope.memory_of(side) for side in it.ids)

@@ -124,9 +124,8 @@ def judge(
         told = f"No pair {missing[0][:60]!r} waits in {world.scope}: it was decided, or a text changed."
         raise MemtapeError(told, "Nothing was decided. Without a verdict the pairs that wait are listed.")
     captured = capture_facts(world, facts, talk)
-    scope = state_of(world, world.scope)
     rulings = [Ruling(known[it.pair], it.verdict, it.share) for it in given]
-    done = Counter["Verdict"]() if scope is None else decide(world.log, scope, rulings, world.actor)
+    done = decide(world.log, state_of(world, world.scope), rulings, world.actor)
     left = len(_waiting(world))
     return Judgements(scope=world.scope, waiting=left, decided=_counts(done), captured=captured)
 
@@ -170,12 +169,11 @@ def _asked(
     from memtape.tools.keep.judging import MOST_PAIRS, ask, decide, judge_of, prompt_of, rulings_alone
     from memtape.tools.keep.models import author
 
-    scope = state_of(world, world.scope)
-    if scope is None or not left:
+    if not left:
         return
     if judge in ("head", "nli"):
         rulings, actor = rulings_alone(world.home, judge, left)
-        yield decide(world.log, scope, rulings, actor)
+        yield decide(world.log, state_of(world, world.scope), rulings, actor)
         return
     model = judge_of(world.home, judge, COMMANDS)
     calls = min(most, -(-len(left) // MOST_PAIRS))
@@ -237,8 +235,7 @@ def _waiting(world: World) -> list[WaitingPair]:
 
     if world.scope == GLOBAL:
         raise MemtapeError(f"{GLOBAL}, of operators, is not judged.", "Name a project's scope.")
-    scope = state_of(world, world.scope)
-    return [] if scope is None else waiting(scope)
+    return waiting(state_of(world, world.scope))
 
 
 def _listed(world: World, pairs: Sequence[WaitingPair], talk: Sequence[TalkSentence]) -> Judgements:

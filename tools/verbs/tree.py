@@ -195,7 +195,7 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
     scope = state_of(world, name)
     _check_free(scope, asked.slug, f"`memtape tree edit {asked.slug}` changes it.")
     parent, slug = root_id(name), asked.slug
-    while scope is not None and "/" in slug:  # Below the page of the longest prefix that is there.
+    while "/" in slug:  # Below the page of the longest prefix that is there.
         slug = slug.rpartition("/")[0]
         if (above := scope.pages.at(slug)) is not None and above.lives:
             parent = above.id
@@ -329,20 +329,19 @@ def check(world: Writer) -> list[TreeProblem]:
 
     Each says how it is mended, unless a person has to decide. Nothing is changed.
     """
-    scope = state_of(world, world.scope)
-    return [] if scope is None else checking.check(scope)
+    return checking.check(state_of(world, world.scope))
 
 
 def rows(world: Writer) -> dict[str, PageRow]:
     """Return the rows of all pages that live, the root included, by id."""
     scope = state_of(world, world.scope)
-    found = (page_row(scope, id) for id in tree_pages.page_ids(scope)) if scope is not None else ()
+    found = (page_row(scope, id) for id in tree_pages.page_ids(scope))
     return {row.id: row for row in found if row is not None}
 
 
 def _named(world: Writer, name: str) -> tuple[Scope, Page]:
     """Return the state of the scope at the end of the log, and its page of a name. Raises `NotFound`."""
-    scope = state_of(world, world.scope) or Scope(world.scope)
+    scope = state_of(world, world.scope)
     return scope, meant(scope, name)
 
 
@@ -353,9 +352,9 @@ def _edit(asked: NewPageAsks | EditPageAsks | AgentEditPageAsks) -> Edited:
     return replace(NO_EDIT, **texts)
 
 
-def _check_free(scope: Scope | None, slug: str, hint: str) -> None:
+def _check_free(scope: Scope, slug: str, hint: str) -> None:
     """Raise `MemtapeError` where a page has a slug already."""
-    if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
+    if (taken := scope.pages.at(slug)) is not None and taken.lives:
         raise MemtapeError(f"The page {slug} is there already.", hint)
 
 
