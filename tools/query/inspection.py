@@ -24,8 +24,6 @@ from memtape.schemas.rows import (
     summary_told,
 )
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
@@ -33,6 +31,8 @@ from memtape.state.subjects.weights import other_row_id
 from memtape.tools.query.results import judged, result_of
 from memtape.tools.query.retrieval import Retriever, captures_of
 
+WHY_HIDDEN = "forgotten, withdrawn by its source, or says what was forgotten twice"
+"""Why a memory or turn is hidden; the events behind it say which."""
 PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
 """The mark of a capture that only the log has."""
 
@@ -82,23 +82,12 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
     stale: bool = False
     marks: tuple[str, ...] = ()
-    withdrawn_at: int | None = None
 
     @property
     def hidden(self) -> bool:
         """Whether the memory or turn is forgotten, and `memtape restore` would restore it."""
         row = self.memory or self.turn
         return row is not None and row.hidden
-
-    def why_hidden(self) -> str:
-        """Return the reason of the hiding in words."""
-        row = self.memory or self.turn
-        if row is None or self.withdrawn_at is None:
-            return "forgotten, or says what was forgotten twice"
-        place = place_in(row.path)
-        file = (row.path if place is None else place.path) or row.source or "file"
-        day = format_time(self.withdrawn_at)[:10]
-        return f"withdrawn: its source {one_line(file, 200)} says it no longer since {day}"
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,10 +127,8 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
     now = retriever.now([retriever.found(found.scope)[1]])
     told = judged(result_of(found), found, now)
-    withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
     kind = "memory" if isinstance(found, MemoryRow) else "turn"
-    times = {"last_used_at": last, "withdrawn_at": withdrawn_at}
-    return made_from(Opened, told, asked=asked, type=kind, **{kind: found}, used=used, **times)
+    return made_from(Opened, told, asked=asked, type=kind, **{kind: found}, used=used, last_used_at=last)
 
 
 def _is_waiting(retriever: Retriever, event: Event) -> bool:
@@ -195,22 +182,6 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
     partition = partition_of(scope, log.partitions)
     for _, offset in sorted(log.known(scope, ids).items(), key=lambda its: its[1]):
         yield _behind(log.read(partition, offset, 1)[0], part, how)
-
-
-def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
-    """Return the time since which all captures are withdrawn by their source; None if a person forgot any."""
-    hidden: dict[str, Behind] = {}
-    for behind in _about(log, partition_of(scope, log.partitions), scope, ids):
-        body = behind.event.body
-        if not isinstance(body, Forgotten | Restored | Withdrawn):
-            continue
-        for id in (id for id in body.ids if id in ids):
-            hidden.pop(id, None)
-            if behind.how == "forgotten" or (isinstance(body, Withdrawn) and body.on):
-                hidden[id] = behind
-    if not hidden or any(behind.how == "forgotten" for behind in hidden.values()):
-        return None
-    return max(behind.event.at for behind in hidden.values())
 
 
 def _about(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:

@@ -196,7 +196,7 @@ def _hidden_lines(opened: Opened) -> Iterator[str]:
     row = opened.memory or opened.turn
     if row is not None and opened.hidden:
         again = f"memtape restore {short_id(row.id)} --scope {row.scope}"
-        yield f"Hidden: {opened.why_hidden()}. To show it again: {again}"
+        yield f"Hidden: {query.inspection.WHY_HIDDEN}. To show it again: {again}"
 
 
 def _summary_lines(opened: Opened, row: SummaryRow) -> Iterator[str]:
@@ -243,7 +243,7 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
     part = markdown.part_of(text, asked.from_char)
     lines = [f"`{id}` in {scope} · {about}", markdown.quoted(part)]
     details = [*_details(found)]
-    details += [f"{found.why_hidden()}. It is hidden until restore_memory"] * found.hidden
+    details += [f"{query.inspection.WHY_HIDDEN}. It is hidden until restore_memory"] * found.hidden
     if details:
         lines.append(markdown.fitted("\n".join(details), DETAILS_BYTES))
     events = world.read_of(asked.id, query.inspection.explained).events
