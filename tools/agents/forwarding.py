@@ -34,6 +34,7 @@ from memtape.schemas.variables import (
     PROFILE_VARIABLE,
     SESSION_VARIABLE,
 )
+from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home, default_home
 from memtape.tools.keep import wire
 from memtape.tools.keep.starting import start_one
@@ -102,6 +103,8 @@ def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType 
                 return None  # It found that it may not stay.
             own = {name: value for name, value in os.environ.items() if name != SESSION_VARIABLE}
             started = start_server(Path(home), environment=own)  # None where another has started one.
+            if started is not None and sys.stderr.isatty():
+                tell_of_server(started.pid)
         time.sleep(LOOK_S)
     return None
 
@@ -135,6 +138,12 @@ def start_server(
     """Start a home's server, with a hook's input as its first work; None while another is being started."""
     words = ["agents", "hook", "--host", host, "--stay", "--home", str(home)]
     return start_one(Home(home, make=False).start_lock("server"), words, environment, data)
+
+
+def tell_of_server(pid: int) -> None:
+    """Say on stderr that a server goes on when this process has ended."""
+    ends = f"It ends 20 minutes after its last use; `kill {pid}` ends it now."
+    sys.stderr.write(visible(f"The server of this home is process {pid}. {ends}") + "\n")
 
 
 class HostSession:
