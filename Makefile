@@ -44,7 +44,7 @@ venv: .venv/.installed ## Make .venv from both lock files, with Memtape in it as
 	@touch $@
 
 .venv/.locked: .venv/.base requirements-dev.lock
-	@echo "Adding requirements-dev.lock for tests: it fetches 300 MB, takes 930 MB, and half a minute on a fast line."
+	@echo "Adding requirements-dev.lock for tests: it fetches 330 MB, takes 1,010 MB, and half a minute on a fast line."
 	@$(BIN)/python $(INSTALL) -r requirements-dev.lock
 	@touch $@
 

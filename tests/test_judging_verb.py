@@ -22,7 +22,7 @@ from test_facts import Scripted, all_events, configure
 from test_statements import erase
 
 from memtape.schemas.errors import BadAnswer, MemtapeError
-from memtape.schemas.events import Decided, Event
+from memtape.schemas.events import Decided, Event, Withdrawn
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.state.consolidation.pairs import waiting
@@ -199,6 +199,17 @@ def test_an_agent_is_handed_what_no_rule_took_of_the_last_session_and_hands_fact
     client.project()
     assert not any("lower lock" in it.text for it in client.recent(kinds=("fact",)).results)
     assert client.verify().ok
+
+
+def test_no_hidden_turn_is_handed_over(client: Client) -> None:
+    said = (LEFT, "the ropes of the second barge tend to freeze over in january")
+    first, second = client.capture_many(Line(text=it, kind="turn", origin="user", session="s") for it in said)
+    assert {it.text for it in client.judge().talk} == set(said)
+    client.forget(first.id)
+    client.append("withdrawn", Withdrawn(ids=(second.id,), on=True), SCOPE)
+    assert client.judge().talk == ()
+    client.append("withdrawn", Withdrawn(ids=(second.id,), on=False), SCOPE)
+    assert [it.turn for it in client.judge().talk] == [second.id]
 
 
 def test_a_host_is_asked_by_its_command_once_a_person_agrees(
