@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.errors import DamagedViews, MemtapeError
@@ -39,12 +40,54 @@ LOOK_S, OWNER_LOOK_S = 0.5, 2.0
 """The intervals (s) in which a single run looks whether all is done, and in which an owner looks for a later
 claim, noted damage, and files of late writers.
 """
+ENDS_S, VERSION_S = 0.04, 0.5
+"""The interval (s) between two questions for the ends of the log, and the longest wait for a change."""
 AGAIN_S = 0.5
 """The wait (s) before a partition whose flow has ended is claimed anew."""
 BLANKING_S = 600.0
 """The wait (s) for another process of the team that blanks slots."""
 OF_A_HOME = ("deliver", "commits", "shadow")
 """The workers of every member. The others work for the whole team, on the owner of partition 0."""
+
+
+class Ends(threading.Thread):
+    """The ends of a log, asked until `stopping` is set. The flows of its partitions wait here for slots."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(name="ends", daemon=True)
+        self._log, self._changed = log, threading.Condition()
+        self._ends = [0] * log.partitions
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        """Ask again and again."""
+        while not self.stopping.wait(ENDS_S):
+            with suppress(MemtapeError):  # As where the broker is away.
+                ends = self._log.ends()
+                with self._changed:
+                    self._ends = ends
+                    self._changed.notify_all()
+
+    def after(self, number: int, before: int) -> int:
+        """Return the end of a partition, at once if it is not as `before`, else within `VERSION_S`."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ends[number] != before, VERSION_S)
+            return self._ends[number]
+
+
+class WatchedLog:
+    """A log whose `version` is the end of one partition, and waits for the next slot there."""
+
+    def __init__(self, log: Log, ends: Ends, number: int) -> None:
+        self._log, self._ends, self._number, self._seen = log, ends, number, 0
+
+    def version(self) -> object:
+        """See `Log.version`."""
+        self._seen = self._ends.after(self._number, self._seen)
+        return self._seen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
 
 
 class OwnedPartition(threading.Thread):
@@ -226,7 +269,8 @@ class Member(Owner):
         place = join_folder(shared_folder(self._home), log.log_id)
         group = ConsumerGroup(log, f"{log.target.topic}.views-{place.id}")
         machine, ended, looked_at = platform.node(), 0, time.monotonic()
-        owned = dict[int, OwnedPartition]()
+        owned, ends = dict[int, OwnedPartition](), Ends(self._log)
+        ends.start()
 
         def who() -> Claimant:
             return Claimant(*group.member(), machine, os.getpid())
@@ -240,7 +284,8 @@ class Member(Owner):
                 for number in [number for number, it in owned.items() if not it.is_alive()]:
                     ended += owned.pop(number).events
                 for number in [it for it in numbers if it not in owned]:
-                    owned[number] = OwnedPartition(self._home, self._log, number, who, self._on_note)
+                    watched = cast(Log, WatchedLog(self._log, ends, number))
+                    owned[number] = OwnedPartition(self._home, watched, number, who, self._on_note)
                     owned[number].start()
                 if time.monotonic() > looked_at + LOOK_S:
                     looked_at = time.monotonic()
@@ -252,6 +297,7 @@ class Member(Owner):
                 it.stopping.set()
             for it in owned.values():
                 it.join()
+            ends.stopping.set()
             group.close()
         return ended + sum(it.events for it in owned.values())
 
