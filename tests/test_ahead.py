@@ -40,7 +40,7 @@ def test_rows_in_memory_are_those_of_the_whole_log(tmp_path: Path, monkeypatch: 
 
 def _compare(life: Life, client: Client) -> bool:
     """Compare all rows of a client's scope; return whether some were in memory alone."""
-    views, number = client.reader.retriever, partition_of(client.scope, PARTITIONS)
+    views, number = client.reader, partition_of(client.scope, PARTITIONS)
     end = life.log.ends()[number]
     if views.watermark(number).offset < end:  # What is behind changes no answer.
         return False
@@ -64,7 +64,7 @@ def test_a_closed_client_leaves_written_views(tmp_path: Path) -> None:
             (first, *_) = client.search("staging port").results
             assert str(port) in first.text
         number = partition_of(client.scope, client.log.partitions)
-        assert client.reader.retriever.unwritten(number) > 0
+        assert client.reader.unwritten(number) > 0
     with Client(tmp_path, scope=SCOPES[0]) as client:
         # The last search is not projected.
-        assert client.reader.retriever.watermark(number).offset >= client.log.ends()[number] - 1
+        assert client.reader.watermark(number).offset >= client.log.ends()[number] - 1

@@ -276,7 +276,7 @@ def is_sound(client: Client) -> bool:
 
 
 def rows(client: Client, row_type: type[Row]) -> list[Row]:
-    return client.reader.retriever.shard(partition_of(SCOPE, client.log.partitions)).rows(row_type, SCOPE)
+    return client.reader.shard(partition_of(SCOPE, client.log.partitions)).rows(row_type, SCOPE)
 
 
 def test_what_is_archived_is_found_where_it_is_asked_for_now_and_in_the_past(client: Client) -> None:
@@ -377,7 +377,7 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     archive(client, [id])
     days_pass(client, 40)
     assert not rows(client, MemoryRow) and not rows(client, VectorRow)
-    opened = client.reader.retriever.opened(SCOPE)
+    opened = client.reader.opened(SCOPE)
     assert not opened.rows_called(id) and not list(opened.rows(MemoryRow))
     assert found(client, "gateway", archived=True) == []
     shown = client.show(id)
@@ -398,7 +398,7 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
 def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> None:
     id = client.capture(TEXT).id
     days_pass(client, 240, steps=4)
-    assert client.reader.retriever.life(SCOPE).is_purged and not rows(client, MemoryRow)
+    assert client.reader.life(SCOPE).is_purged and not rows(client, MemoryRow)
     assert client.verify().ok
     match door:
         case "search":
@@ -410,7 +410,7 @@ def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> No
         case _:
             client.use([id])
             assert found(client, "gateway") == [TEXT]
-    assert not client.reader.retriever.life(SCOPE).is_purged
+    assert not client.reader.life(SCOPE).is_purged
     assert is_sound(client)
 
 
@@ -435,11 +435,11 @@ def test_the_past_and_the_status_wake_nobody_and_who_cannot_be_woken_is_answered
 def test_a_dormant_project_is_found_as_always_and_its_question_wakes_it(client: Client) -> None:
     client.capture(TEXT)
     days_pass(client, 100)
-    assert client.reader.retriever.life(SCOPE).state == "dormant"
+    assert client.reader.life(SCOPE).state == "dormant"
     assert [result.text for result in client.search("gateway").results] == [TEXT]
     client.project()
     days_pass(client, 101)
-    assert client.reader.retriever.life(SCOPE).state == "active"
+    assert client.reader.life(SCOPE).state == "active"
 
 
 NARROWED: tuple[tuple[dict[str, Any], bool], ...] = (
@@ -469,7 +469,7 @@ def test_where_little_is_found_summaries_tell_of_the_rest(client: Client) -> Non
     client.project()
     assert not offered(client, "What about the lighthouse gateway?"), "no summary for prompts"
     asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
-    assert not answered(client.reader.retriever, SCOPE, asked).results
+    assert not answered(client.reader, SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
     client.capture("The lighthouse gateway is painted white.")
     first, second = client.search("lighthouse gateway", quiet=True).results

@@ -158,7 +158,7 @@ def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> No
     with Client(home, scope="project:a") as client:
         client.capture_many(Line(text=text, kind=kind, origin=origin) for text, kind, origin in said)
         client.project()
-        found, _ = client.reader.retriever.found("project:a")
+        found, _ = client.reader.found("project:a")
         known, read_anew = known_in(found, NOW), list(known_among(found.known(), [], NOW))
         assert all(it.heard in (None, heard_in(read(it.text))) for it in known if it.origin == "user")
         wanting = {it.text for it in known if it.origin == "user" and it.heard != heard_in(read(""))}

@@ -53,7 +53,7 @@ def talk(home: Path) -> None:
 def memories(client: Client, scope: str) -> list[dict[str, Any]]:
     """Return the rows of memories and turns of a scope, without their places on the log."""
     client.project()
-    shard = client.reader.retriever.shard(partition_of(scope, client.log.partitions))
+    shard = client.reader.shard(partition_of(scope, client.log.partitions))
     found = [asdict(row) for kind in (MemoryRow, TurnRow) for row in shard.rows(kind, scope)]
     for row in found:
         for part in ("members", "echoes"):

@@ -31,7 +31,7 @@ def ada(living: Path, tmp_path: Path) -> Iterator[Client]:
 
 def rows_of(client: Client) -> list[MemoryRow | TurnRow]:
     """Return every memory and turn of the scope, as the tables have them."""
-    opened = client.reader.retriever.opened(SCOPE)
+    opened = client.reader.opened(SCOPE)
     return [*opened.rows(MemoryRow), *opened.rows(TurnRow)]
 
 
@@ -98,7 +98,7 @@ def test_the_list_has_what_is_said_and_decided_past_the_views(ada: Client) -> No
     def listed(*standings: Any) -> list[str]:
         """List without a projection, from the views and the log behind them."""
         asked = ListQuery(limit=1_000, standings=standings)
-        return [it.id for it in ada.reader.held(lambda views: listed_of(views, SCOPE, asked)).results]
+        return [it.id for it in ada.reader.reading(lambda views: listed_of(views, SCOPE, asked)).results]
 
     assert old in listed() and back not in listed()
     new = ada.capture("The bilge pump lies under the bench.").id

@@ -221,7 +221,7 @@ def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.M
                 call(client, name, asked)
             hint = refused.value.hint
             assert "search_memories" in hint and "memtape" not in hint and "--" not in hint
-        views = client.reader.retriever
+        views = client.reader
         monkeypatch.setattr(client, "read", lambda *_, **__: views.reading(lambda views: 1 / 0))
         with pytest.raises(MemtapeError) as refused:
             call(client, "search_memories", {"query": "tabs"})

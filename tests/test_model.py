@@ -220,7 +220,7 @@ class Life:
         if inline:  # A summary is told where nothing that is at hand answers.
             at_hand = {result.id for result in found.results if not result.sums}
             reads = (client.scope, "global")
-            ends = [client.reader.retriever.watermark(number).offset for number in range(PARTITIONS)]
+            ends = [client.reader.watermark(number).offset for number in range(PARTITIONS)]
             assert at_hand <= self.model.world(*reads, ends=ends).visible(*reads)
 
     def tell_of_waking(self, scope: str) -> None:

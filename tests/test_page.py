@@ -106,7 +106,7 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
         for step in range(1, 5):
             client.log.append([make_tick(number, now_us() + step * 60 * DAY_US)])
             client.project()
-        assert client.reader.retriever.life(SCOPE).is_purged
+        assert client.reader.life(SCOPE).is_purged
         with served(tmp_path) as page:
             before = page.ends()
             assert "have left the views" in shown(page.get("/home"))
@@ -114,7 +114,7 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
                 assert page.get(path, q="gateway", words="the").status_code == 200
             assert "No view holds this capture" in page.get("/memory", id=id).text
             assert page.ends() == before
-        assert client.reader.retriever.life(SCOPE).is_purged
+        assert client.reader.life(SCOPE).is_purged
 
 
 def test_projects_do_not_mix(tmp_path: Path) -> None:

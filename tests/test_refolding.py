@@ -171,7 +171,7 @@ def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
     done = json.loads(command(client, "admin", "refold", "--fold", "off", "--json"))
     assert (done["done"], done["folding"], done["together"], done["apart"]) == (True, False, 0, 1)
     assert [(pair["first"]["id"], pair["second"]["id"]) for pair in done["pairs"]] == [(one, two)]
-    views = client.reader.held(lambda views: views.found(SCOPE)[0])  # Without another look at the log.
+    views = client.reader.reading(lambda views: views.found(SCOPE)[0])  # Without another look at the log.
     assert len(views.places()) == 3 and sorted(found(client)) == sorted([LONG, SHORT]) and client.verify().ok
     assert settings_on(client.log).refolded == 1
     on = command(client, "admin", "refold", "--fold", "on")

@@ -184,7 +184,7 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
         assert fact in [result.id for result in results]
         client.project()
     query = SearchQuery(QUESTION, repeats=True, limit=50)
-    with_repeats = answered(client.reader.retriever, "project:mine", query).results
+    with_repeats = answered(client.reader, "project:mine", query).results
     assert len({result.id for result in with_repeats}) == 16  # Every turn has an id of its own.
     words = ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]
     out = CliRunner().invoke(main, words).output
@@ -279,7 +279,7 @@ def test_a_question_takes_one_thread_of_algebra_and_leaves_the_others(client: Cl
     put(2)
     try:
         views = client.reader
-        assert views.held(lambda _: (views.held(lambda _: get()), get())) == (1, 1)
+        assert views.reading(lambda _: (views.reading(lambda _: get()), get())) == (1, 1)
         assert get() == 2
         with pytest.raises(NotFound):
             client.show(make_id("nothing"))

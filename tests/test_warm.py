@@ -161,14 +161,14 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
     scope = scope_of_folder(project, Home(home))
 
     def opened(client: Client) -> dict[ManifestSegment, Segment]:
-        found, _ = client.reader.held(lambda views: views.found(scope))
+        found, _ = client.reader.reading(lambda views: views.found(scope))
         return dict(zip(found.opened.manifest.segments, found.opened.segments, strict=True))
 
     with Client(home, scope=scope) as first, Client(home, scope=scope) as second:
         first.project()
         before = opened(first)
         said(home, project, PORT)
-        second.reader.retriever.take_over(first.reader.retriever.let_go())
+        second.reader.take_over(first.reader.let_go())
         second.project()
         after = opened(second)
         assert len(after) == len(before) + 1

@@ -45,7 +45,6 @@ from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.query import reading
 from memtape.tools.query.recorded_vectors import RecordedVectors
-from memtape.tools.query.retrieval import Retriever
 
 SCOPE = "project:mine"
 LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"
@@ -132,7 +131,7 @@ def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Cli
     for kind, expected in (("fact", [(SHORT, LONG)]), ("journal", [])):
         assert told(client, "database", kinds=(kind,)) == expected
     client.project()
-    found, _ = client.reader.retriever.found(SCOPE)
+    found, _ = client.reader.found(SCOPE)
     assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
     assert client.status().memories == 1
     row = found.row(found.places()[0])
@@ -213,7 +212,7 @@ def test_any_wording_is_found_by_its_vector(client: Client, rash: None) -> None:
     ids = with_vectors(client, one=(HARBOUR, EAST), two=(QUAY, NORTH))
     assert client.show(ids["one"]).memory == client.show(ids["two"]).memory
     for vector, matched in ((EAST, ids["one"]), (NORTH, None)):
-        client.reader.retriever = Retriever(client.home, client.log, dense=Asked(client.home, vector))
+        client.reader.dense = Asked(client.home, vector)
         (result,) = client.search("zzz", quiet=True).results
         assert result.canonical == ids["two"] and "dense" in result.lanes
         assert (None if result.matched is None else result.matched.id) == matched

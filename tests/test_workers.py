@@ -73,7 +73,7 @@ def until_written(home: Home, log: EmbeddedLog, process: subprocess.Popen[str]) 
 
     def offset() -> int:
         with Client(home.path, scope=A, log=log) as client:
-            return client.reader.retriever.watermark(position.partition).offset
+            return client.reader.watermark(position.partition).offset
 
     until(lambda: offset() > position.offset, process)
 

@@ -29,7 +29,7 @@ MAX_SHOWN = 1_000
 def offer(world: World, prompt: str, sure: Choose, limit: int) -> Answer:
     """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
     prompt, scope = world.redactor.question(prompt), world.scope
-    return world.reader.held(lambda views: query.ordering.offered(views, scope, prompt, limit, sure))
+    return world.reader.reading(lambda views: query.ordering.offered(views, scope, prompt, limit, sure))
 
 
 def handed_out(world: World, prompt: str, answer: Answer, tokens: int = 0) -> str | None:

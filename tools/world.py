@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 ReadOf = Callable[["Retriever", str, str], ReadT]
-StateOf = Callable[[str], "Scope | None"]
+StateOf = Callable[[str], "Scope"]
 
 
 class World(Writer):
@@ -96,8 +96,7 @@ class World(Writer):
             for name in scopes_read(scope):
                 if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
                     raise query.plan.erased_for_good(id)
-                state = state_of(name) if log.known(name, [id]) else None
-                if state is not None and state.captures.get(id) is not None:
+                if log.known(name, [id]) and (state := state_of(name)).captures.get(id) is not None:
                     return id, state
             raise query.plan.nowhere(scope, id)
 
@@ -117,7 +116,7 @@ class World(Writer):
         with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
             if ids := may_be_hidden(self.log, scope, texts):
                 hidden = query.retrieval.is_hidden
-                return self.reader.held(
+                return self.reader.reading(
                     lambda views: [id for id in ids if hidden(self.log, views.found(scope)[0], scope, id)]
                 )
         return []

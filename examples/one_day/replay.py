@@ -107,7 +107,7 @@ def play(folder: Path, *, extract: bool) -> Run:
     for words in (["import", "--scope", SCOPE, *sources], ["run", "--once"]):
         run_command(home, *words)
     with Client(home, scope=SCOPE) as client:
-        start = client.reader.held(lambda views: context_of(views, SCOPE, BUDGET_TOKENS))
+        start = client.reader.reading(lambda views: context_of(views, SCOPE, BUDGET_TOKENS))
         events = [event for event in events_of(client) if isinstance(event.body, Captured)]
         # Nobody wrote in the zone of the page; links differ with every run.
         vault = LINK.sub("", Vault(Home(home)).read(SCOPE)["MEMORY.md"].decode())

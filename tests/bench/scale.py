@@ -193,7 +193,7 @@ def meaning(home: Path, count: int) -> Figures:
         return np.rint(made).astype(np.int16)
 
     with Client(home, scope=SCOPE, origin="user") as client:
-        found, _ = client.reader.held(lambda views: views.found(SCOPE))
+        found, _ = client.reader.reading(lambda views: views.found(SCOPE))
         texts = found.texts
         corpus = Corpus(texts, found.text, text_vectors(drawn_vectors(texts.size)))
         asked = questions()
@@ -215,7 +215,7 @@ def beside(home: Path, count: int) -> Figures:
         number = partition_of(SCOPE, client.log.partitions)
 
         def is_projected() -> bool:
-            return client.reader.retriever.watermark(number).offset >= client.log.ends()[number]
+            return client.reader.watermark(number).offset >= client.log.ends()[number]
 
         _until(is_projected)
         taken = []

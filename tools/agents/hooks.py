@@ -197,7 +197,7 @@ def _offer(client: Client, prompt: str, since: int | None) -> HookOffer:
         return offer_start(client, since)
     if client.reader.unread() > MOST_UNREAD:
         return HookOffer()
-    client.reader.retriever.dense = None  # No prompt can wait for an embedder but that of a server.
+    client.reader.dense = None  # No prompt can wait for an embedder but that of a server.
     return offer_memories(client, prompt)
 
 

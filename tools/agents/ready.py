@@ -80,10 +80,10 @@ class HookResponder:
         if self._small:
             client.reader.small = True
         if texts.ready:
-            client.reader.retriever.take_over(texts.ready)
+            client.reader.take_over(texts.ready)
         yield
         if "reader" in vars(client):  # A capture alone does not load it.
-            texts.ready = texts.ready | client.reader.retriever.let_go()
+            texts.ready = texts.ready | client.reader.let_go()
 
     def close(self) -> bool:
         """Stop, and return whether all reading and projecting, which cannot be interrupted, is over."""
@@ -139,4 +139,4 @@ class HookResponder:
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client, self.lent(client):
             client.catch_up()  # What has not changed is not read again.
-            client.reader.held(lambda views: views.prepare(client.scope))
+            client.reader.reading(lambda views: views.prepare(client.scope))

@@ -59,7 +59,7 @@ def exposition(home: Home, log: Log) -> tuple[bytes, str]:
 
     `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
     """
-    state = Reader(home, log).held(lambda views: status(home, log, views, ""))
+    state = Reader(home, log).reading(lambda views: status(home, log, views, ""))
     told = list(_families(state, HomeCounts(home.path)))
     # Nothing else of a registry is asked, and one that is registered with collects once more, for the names.
     body: bytes = generate_latest(SimpleNamespace(collect=lambda: told))  # type: ignore[no-untyped-call]

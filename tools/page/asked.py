@@ -177,7 +177,7 @@ class PageMemory:
 
 def _memories_of_scopes(client: Client) -> dict[str, int]:
     """Return the number of memories of each scope in the views, by the counts beside their watermarks."""
-    views = client.reader.retriever
+    views = client.reader
     shards = [views.shard(number) for number in range(client.log.partitions)]
     held = {name: its for shard in shards for name, its in shard.held().items()}
     return {name: held[name].memories for name in sorted(held)}

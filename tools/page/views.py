@@ -335,7 +335,7 @@ def live_of(client: Client, since: int = sys.maxsize) -> dict[str, int]:
     last = next(iter(backwards(log, number, scope, PENDING_TYPES)), None)
     end = 0 if last is None else last.offset + 1
     texts = log.read(number, since, MOST_NEW, scope=scope, types=("captured",)) if since < end else []
-    return {"end": end, "made": client.reader.retriever.watermark(number).offset, "texts": len(texts)}
+    return {"end": end, "made": client.reader.watermark(number).offset, "texts": len(texts)}
 
 
 MOST_NEW = 1_000

@@ -38,15 +38,15 @@ INLINE_EVENTS = 2_000
 """While the whole log is shorter than this, a search projects the pending events by itself."""
 
 
-class Reader:
-    """Reads the views of one home. `notes` has messages of projectors until shown.
+class Reader(Retriever):
+    """Reads the views of one home, brought up to date. `notes` has messages of projectors until shown.
 
     A `small` reader leaves all projecting to child processes: their memory is freed at their end.
     """
 
     def __init__(self, home: Home, log: Log) -> None:
-        self.small, self._home, self._log = False, home, log
-        self.retriever = Retriever(home, log, dense=RecordedVectors(home))
+        super().__init__(home, log, dense=RecordedVectors(home))
+        self.small = False
         self.notes: dict[str, None] = {}
         self._works_at = 0.0
         self._written_s: float | None = None
@@ -56,14 +56,14 @@ class Reader:
         """Return the result of an action on the views, brought up to date where quick, or as they were."""
         if as_of is None:
             self.catch_up(scope)
-            return self.retriever.reading(action)
+            return self.reading(action)
         check_kept(self._home, "A view of the past")
         from memtape.tools.query.as_of import PastViews, parse_position, time_asked
 
         now = now_us()
-        positions = parse_position(as_of, self._log, now)
-        past = PastViews(self._home, self._log, positions, time_asked(as_of, now))
-        views = Retriever(self._home, self._log, past)
+        positions = parse_position(as_of, self.log, now)
+        past = PastViews(self._home, self.log, positions, time_asked(as_of, now))
+        views = Retriever(self._home, self.log, past)
         return views.reading(action)
 
     @cached_property
@@ -71,11 +71,7 @@ class Reader:
         """The worker that captures the statements of turns."""
         from memtape.tools.keep.workers import WORKERS
 
-        return WORKERS["extract"].make(self._home, self._log, lambda note: self.notes.update({note: None}))
-
-    def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
-        """Return the result of an action on the current views; nothing is projected first."""
-        return self.retriever.reading(action)
+        return WORKERS["extract"].make(self._home, self.log, lambda note: self.notes.update({note: None}))
 
     def project(self) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -84,7 +80,7 @@ class Reader:
             raise Locked("The views are written by the owners of their partitions.", None)
         from memtape.tools.keep.owner import Owner
 
-        with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
+        with Owner(self._home, self.log, lambda note: self.notes.update({note: None})) as owner:
             events, self._written_s = owner.project(), time.monotonic()
             return events
 
@@ -93,20 +89,20 @@ class Reader:
 
         Only these scopes are waited for: a projector need not write a watermark where no row has changed.
         """
-        partitions = dict.fromkeys(partition_of(scope, self._log.partitions) for scope in scopes)
+        partitions = dict.fromkeys(partition_of(scope, self.log.partitions) for scope in scopes)
         while True:
             try:
                 self.project()
                 return
             except Locked:  # It has waited for the lock half a second.
-                marks = [self.retriever.watermark(number) for number in partitions]
+                marks = [self.watermark(number) for number in partitions]
                 if all(mark.revision >= revision for mark in marks):
                     return
 
     def is_asleep(self, scope: str) -> bool:
         """Whether the rows of a whole project have left the views, so far as these can be read."""
         with suppress(DamagedViews):
-            return self.retriever.life(scope).is_purged
+            return self.life(scope).is_purged
         return False
 
     def awaken(self, scope: str) -> None:
@@ -118,7 +114,7 @@ class Reader:
                     self.project()
                 continue
             if not self._is_projected():
-                start_detached(self._home, self._log)
+                start_detached(self._home, self.log)
             time.sleep(LOOK_AGAIN_S)
 
     def catch_up(self, scope: str, *, is_written: bool = False) -> None:
@@ -129,18 +125,18 @@ class Reader:
         """
         if self._home.is_nowhere:
             return
-        log, views, ends = self._log, self.retriever, self._log.ends()
+        log, ends = self.log, self.log.ends()
         numbers = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
         try:
-            with views.question():
-                is_fit = not views.warnings(numbers.values())  # Those of another log are to be made anew.
+            with self.question():
+                is_fit = not self.warnings(numbers.values())  # Those of another log are to be made anew.
                 due = [
                     number
                     for name, number in numbers.items()
-                    if self._has_pending(name, number) or (is_written and views.unwritten(number))
+                    if self._has_pending(name, number) or (is_written and self.unwritten(number))
                 ]
         except DamagedViews as error:
-            views.note_damage(error.partition)
+            self.note_damage(error.partition)
             is_fit, due = False, [error.partition]
         short, is_due = sum(ends) < INLINE_EVENTS, bool(due) or not is_fit
         if is_due and short and not self.small:
@@ -148,10 +144,8 @@ class Reader:
                 # Whoever holds the lock is projecting; the tail covers what is not there yet.
                 if self._home.lock("projector").holder() is not None:
                     return
-                try:
+                with suppress(Locked):
                     self.project()
-                except Locked:
-                    return
             is_due = False
         if not is_due:
             self._work_later()
@@ -164,7 +158,7 @@ class Reader:
         A change of settings may require a refold; the first event of a log is always settings and changes
         nothing.
         """
-        log, offset = self._log, self.retriever.watermark(number).offset
+        log, offset = self.log, self.watermark(number).offset
         return offset < log.ends()[number] and bool(
             log.read(number, offset, 1, scope=scope, types=PENDING_TYPES)
             or (offset and log.read(number, offset, 1, types=("configured",)))
@@ -180,14 +174,14 @@ class Reader:
             return False
         if time.monotonic() - self._written_s > AGAIN_S:
             self._written_s = time.monotonic()
-            if not (local_settings(self._home).catch_up and start_detached(self._home, self._log)):
+            if not (local_settings(self._home).catch_up and start_detached(self._home, self.log)):
                 return False
         self._statements.once()
-        return all(self.retriever.go_ahead(number) for number in partitions)
+        return all(self.go_ahead(number) for number in partitions)
 
     def close(self) -> None:
         """Write the views that were folded in memory, if no other process does."""
-        if any(self.retriever.unwritten(number) for number in range(self._log.partitions)):
+        if any(self.unwritten(number) for number in range(self.log.partitions)):
             with suppress(MemtapeError):  # The log has all, and the next question tells what is wrong.
                 self.project()
 
@@ -201,9 +195,9 @@ class Reader:
 
     def marks(self) -> Iterator[Watermark]:
         """Yield the watermarks of the partitions with readable views."""
-        for number in range(self._log.partitions):
+        for number in range(self.log.partitions):
             with suppress(DamagedViews):
-                yield self.retriever.watermark(number)
+                yield self.watermark(number)
 
     def projected(self) -> int:
         """Return how many slots of the log the views are made from, so far as those can be read."""
@@ -211,7 +205,7 @@ class Reader:
 
     def unread(self) -> int:
         """Return how many slots of the log stand behind the views' watermarks."""
-        return sum(self._log.ends()) - self.projected()
+        return sum(self.log.ends()) - self.projected()
 
     def _work_later(self) -> None:
         """Start a projector where texts wait for vectors, or a model for talk; each once a minute."""
@@ -229,4 +223,4 @@ class Reader:
         if due and self._home.lock("projector").holder() is None:
             for path in due:
                 path.touch()
-            start_detached(self._home, self._log)
+            start_detached(self._home, self.log)

@@ -394,7 +394,7 @@ def projects(world: World) -> list[Project]:
         projects = (it for it in found if it.scope != GLOBAL)
         return sorted(projects, key=lambda it: (-it.last_at, it.scope))
 
-    return world.reader.held(read)
+    return world.reader.reading(read)
 
 
 def project_state(world: World) -> Project:

@@ -49,7 +49,7 @@ def embedder(world: World) -> EmbedderState:
     """
     from memtape.tools.keep.embedding import embedder_state
 
-    counters = world.reader.held(lambda views: query.status.counted(world.home, world.log, views))
+    counters = world.reader.reading(lambda views: query.status.counted(world.home, world.log, views))
     return embedder_state(world.home, world.log, counters, opened=True)
 
 

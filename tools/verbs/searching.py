@@ -353,7 +353,7 @@ def context(
 
     if as_is:
         world.wake(world.scope)
-        return world.reader.held(lambda views: read(views, world.scope))
+        return world.reader.reading(lambda views: read(views, world.scope))
     return world.read(read, as_of)
 
 

@@ -112,7 +112,7 @@ def status(world: World, as_of: AsOf = None) -> Status:
     """
     profile, status_of = world.profile.name, query.status.status
     if as_of is None:
-        return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
+        return world.reader.reading(lambda views: status_of(world.home, world.log, views, profile))
     return world.read(lambda views, _: status_of(world.home, world.log, views, profile), as_of)
 
 
@@ -130,7 +130,7 @@ def stats(
     """
     now, stats_of = now_us(), query.status.stats_of
     start, name = parse_time(since, now), None if scope is None else check_scope(scope)
-    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now))
+    return world.reader.reading(lambda views: stats_of(world.log, views, name, start, now))
 
 
 def _status_lines(world: World, asked: Any, state: Status) -> Iterator[str]:
