@@ -33,7 +33,7 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
-from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import EVERY_TEXT, Ints, joined
 from memtape.state.index.segments import NO_SESSION
@@ -48,7 +48,7 @@ from memtape.state.views.last_session import left_of
 from memtape.tools.query.found import Order, ScopeTexts, orders_among, ties_of
 from memtape.tools.query.plan import is_whole
 from memtape.tools.query.results import Result, is_row_stale, judged, result_of
-from memtape.tools.query.retrieval import Retriever, capture_at, captures_of
+from memtape.tools.query.retrieval import Retriever, captures_of
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
@@ -440,11 +440,13 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
     listed = [row for row in rows if row.purged is purged]
     latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
     opened = {name: retriever.opened(name) for name in partitions}
-    erasures = {name: erasures_of(log.erased(number)) for name, number in partitions.items()}
+    purged_ids = {name: [row.id for row in latest if row.purged and row.scope == name] for name in partitions}
+    gone = {name: captures_of(log, name, ids) for name, ids in purged_ids.items()}
     texts = []
     for row in latest:
         shown = next(iter(opened[row.scope].rows_called(row.id)), None)
-        said = shown or _captured(log, row, erasures[row.scope])
+        event = gone[row.scope].get(row.id)
+        said = shown or (None if event is None else result_of(event))
         told: dict[str, Any] = {"hidden": shown is not None and shown.hidden}
         if said is None:
             texts.append(made_from(ArchivedText, row, text="", **told))
@@ -458,9 +460,3 @@ def archived_of(retriever: Retriever, scope: str, limit: int, *, purged: bool = 
         projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
         lag=sum(len(list(tail)) for tail in tails),
     )  # fmt: skip
-
-
-def _captured(log: Log, row: ArchiveRow, erasures: Erasures) -> Result | None:
-    """Return a capture on the log, None if erased."""
-    event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
-    return None if event is None or event.id != row.id else result_of(event)

@@ -32,7 +32,7 @@ from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.row_tables import RowsMoved
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.sinks.tables import Shard, foreign
-from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.captures import FAMILIES
@@ -341,18 +341,12 @@ def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
     """Return captures of a scope from the log, without erased ones."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
-    offsets = log.known(scope, ids) if ids else {}
-    events = {id: capture_at(log, partition, offset, erasures) for id, offset in offsets.items()}
-    return {id: event for id, event in events.items() if event is not None}
-
-
-def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Event | None:
-    """Return the capture at an offset of the log, None where none is or where it is erased."""
-    slots = log.read(partition, offset, 1)
-    event = event_of(slots[0].payload) if slots else None
-    if event is None or not isinstance(event.body, Captured) or erasures.covers(event):
-        return None
-    return event
+    found = dict[str, Event]()
+    for id, offset in (log.known(scope, ids) if ids else {}).items():
+        event = event_of(log.read(partition, offset, 1)[0].payload)
+        if event is not None and isinstance(event.body, Captured) and not erasures.covers(event):
+            found[id] = event
+    return found
 
 
 def _is_banned(opened: OpenIndex, event: Event) -> bool:
