@@ -359,10 +359,10 @@ class EdgeList(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[UseEdge, ...]
 
 
-def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, proposed: bool = False) -> EdgeList:
-    """Return the edges of a scope between visible memories, or the `proposed` ones, worth to be curated.
+def edges_of(retriever: Retriever, scope: str, id: str | None = None) -> EdgeList:
+    """Return the edges of the memory or turn of an id, without one those of a scope worth to be curated.
 
-    With an id the edges start at the memory or turn of the id. Raises `NotFound`.
+    Raises `NotFound`.
     """
     if id is not None:
         named = retriever.find(scope, id)
@@ -370,9 +370,9 @@ def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, propose
     found, view = retriever.found(scope, EVERY_TEXT)
     now = retriever.now([view])
     ties: Sequence[Tie] = found.once_rows.of("edges", now, lambda: ties_of(found, now))
-    if proposed:
+    if id is None:
         ties = candidates(ties, now)
-    if id is not None:
+    else:
         ties = [tie if tie.source == id else tie._replace(source=tie.target, target=tie.source)
                 for tie in ties if id in (tie.source, tie.target)]  # fmt: skip
 

@@ -102,7 +102,7 @@ def edges(
     """
     edges_of = query.looking.edges_of
     if id is None:
-        return world.read(lambda views, scope: edges_of(views, scope, proposed=True), as_of)
+        return world.read(edges_of, as_of)
     return world.read_of(id, edges_of, as_of)
 
 
