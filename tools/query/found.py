@@ -85,7 +85,7 @@ Changed = dict[str, dict[str, Any]]
 
 
 class ScopeTexts(NamedTuple):
-    """The searchable texts of a scope, those of the tail last, and the readers of their rows.
+    """The searchable texts of a scope, `indexed` ones and those of the tail, and the readers of their rows.
 
     `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
     results derived from the rows alone, which outlive new captures. `fetched` has the rows that were read, by
@@ -96,35 +96,31 @@ class ScopeTexts(NamedTuple):
     texts: Texts
     opened: OpenIndex
     captured: list[Event]
+    indexed: int
     results: dict[int, Result]
     once: Once
     once_rows: Once
     fetched: dict[int, Any]
     changed: Changed
-    choice: Choice = AT_HAND
-
-    @property
-    def indexed(self) -> int:
-        """How many texts stand before those of the tail."""
-        return self.texts.size - len(self.captured)
+    choice: Choice
 
     @property
     def said(self) -> list[Event]:
         """The captures of the tail that are shown: none that is archived."""
         return [it for n, it in enumerate(self.captured, start=self.indexed) if self.texts.shown[n]]
 
-    def row(self, place: int) -> Said:
-        """Return the row or capture of a place without a summary, without the wordings hidden by the tail."""
-        row = self.shown(place)
-        assert not isinstance(row, SummaryRow)
-        return row
-
-    def shown(self, place: int) -> Said | SummaryRow:
-        """Return the content of a place: an index row without wordings hidden by the tail, or a capture."""
+    def row(self, place: int) -> Any:
+        """Return the row of a place without the wordings hidden by the tail, or a capture of the tail."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
-        row: MemoryRow | TurnRow | SummaryRow = self._indexed(place)
-        return self._as_shown(row, self.texts.head(place))
+        head = self.texts.head(place)
+        if head not in self.fetched:
+            self.fetch([head])
+        row = self.current(self.fetched[head])
+        if not isinstance(row, MemoryRow) or not row.wordings:
+            return row
+        shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
+        return row if shown == row.wordings else replace(row, wordings=shown)
 
     def current(self, row: RowT) -> RowT:
         """Return a row as the tail leaves it: hidden or shown, pinned or not, archived or back."""
@@ -143,24 +139,6 @@ class ScopeTexts(NamedTuple):
                 flags[own] = _flags_after(int(flags[own]), fields)
         return flags
 
-    def _as_shown(self, row: RowT, head: int) -> RowT:
-        row = self.current(row)
-        if not isinstance(row, MemoryRow) or not row.wordings:
-            return row
-        shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
-        return row if shown == row.wordings else replace(row, wordings=shown)
-
-    def _indexed(self, place: int) -> Any:
-        head = self.texts.head(place)
-        if head not in self.fetched:
-            self.fetch([head])
-        return self.fetched[head]
-
-    def rows(self, places: Sequence[int]) -> list[Said | SummaryRow]:
-        """Return the content of some places, read at once."""
-        self.fetch(places)
-        return [self.shown(place) for place in places]
-
     def fetch(self, places: Iterable[int]) -> None:
         """Read the rows of places at once. The captures of the tail are at hand, and are passed over."""
         heads = dict.fromkeys(self.texts.head(place) for place in places if place < self.indexed)
@@ -171,13 +149,13 @@ class ScopeTexts(NamedTuple):
     def result(self, place: int) -> Result:
         """Return the result of a place, without relevance; `matched` is the wording at the place."""
         if place not in self.results:
-            number, shown = place - self.texts.head(place), self.shown(place)
+            head, shown = self.texts.head(place), self.row(place)
             result = result_of(shown)
             if isinstance(shown, Event) and shown.id in self.changed:
                 result = replace(result, **self.changed[shown.id])
                 result = replace(result, marks=marks(result))
-            if number:
-                result = replace(result, matched=self._indexed(place).wordings[number - 1])
+            if place != head:
+                result = replace(result, matched=self.fetched[head].wordings[place - head - 1])
             past = self.choice.past
             if past is not None and not result.sums and result.archived_at is None and result.at <= past:
                 result = replace(result, archived_at=past, marks=(*result.marks, archived_on(past)))
@@ -186,7 +164,7 @@ class ScopeTexts(NamedTuple):
 
     def standing(self, place: int) -> int:
         """Return the place of the shown text that covers a memory, else the memory's own place."""
-        row = self.shown(place)
+        row = self.row(place)
         into = row.into if isinstance(row, MemoryRow) else None
         other = None if into is None else self.texts.called(into)
         return place if other is None else self.standing(other)
@@ -199,7 +177,7 @@ class ScopeTexts(NamedTuple):
         heir, seen = place, list[int]()
         while heir not in seen:
             seen.append(heir)
-            row = self.shown(heir)
+            row = self.row(heir)
             if not isinstance(row, MemoryRow):
                 break
             by = row.replaced_by or row.outdated_by or row.contradicts
@@ -214,7 +192,8 @@ class ScopeTexts(NamedTuple):
         place = self.texts.called(result.id)
         if place is None or result.matched is None:
             return place
-        wordings: tuple[Wording, ...] = self._indexed(place).wordings
+        self.fetch([place])
+        wordings: tuple[Wording, ...] = self.fetched[place].wordings
         return place + 1 + wordings.index(result.matched)
 
     def text(self, place: int) -> str:
@@ -236,11 +215,8 @@ class ScopeTexts(NamedTuple):
 
     def closed(self) -> list[MemoryRow]:
         """Return the known memories that hold no more."""
-        return self.once_rows.of("closed", None, self._closed)
-
-    def _closed(self) -> list[MemoryRow]:
         rows = (row for row in self.known() if isinstance(row, MemoryRow))
-        return [row for row in rows if row.valid_to is not None]
+        return self.once_rows.of("closed", None, lambda: [row for row in rows if row.valid_to is not None])
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard | None]]:
         """Return the `known` rows, each with its instruction by people: None where its text is to be read."""
@@ -253,9 +229,9 @@ class ScopeTexts(NamedTuple):
         self.fetch(own)
         rows = list[tuple[MemoryRow | TurnRow, Heard | None]]()
         for place, cued in zip(own, (flags[own] & CUED != 0).tolist(), strict=True):
-            row = self.fetched[place]
+            row = self.row(place)
             if isinstance(row, MemoryRow | TurnRow):
-                rows.append((self._as_shown(row, place), None if cued else NOTHING_HEARD))
+                rows.append((row, None if cued else NOTHING_HEARD))
         return sorted(rows, key=lambda it: it[0].key)
 
     def latest_turns(self, count: int) -> list[MemoryRow | TurnRow]:
@@ -346,14 +322,14 @@ def found_of(
     if captured:
         usual = None if opened is NOTHING else opened.manifest.usual
         parts.append(part_of([_entry_of_event(it, changed.get(it.id)) for it in captured], usual, choice))
-    texts = Texts(parts)
-    if before is None or before.opened is not opened or before.choice != choice:
-        return ScopeTexts(texts, opened, captured, {}, Once(), Once(), {}, changed, choice)
-    # The same index has the same rows at the same places, whatever the tail.
-    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), before.fetched, changed, choice)
-    same = changed == before.changed
-    same &= np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
-    return found._replace(once_rows=before.once_rows) if same else found
+    texts, once_rows, fetched = Texts(parts), Once(), dict[int, Any]()
+    indexed = texts.size - len(captured)
+    if before is not None and before.opened is opened and before.choice == choice:
+        # The same index has the same rows at the same places, whatever the tail.
+        fetched = before.fetched
+        same = np.array_equal(texts.shown[:indexed], before.texts.shown[: before.indexed])
+        once_rows = before.once_rows if same and changed == before.changed else once_rows
+    return ScopeTexts(texts, opened, captured, indexed, {}, Once(), once_rows, fetched, changed, choice)
 
 
 def _laid_over(
@@ -482,12 +458,12 @@ def _filtered(found: ScopeTexts, filters: Filters, valid_at: int | None) -> Amon
     if valid_at is None and filters == NO_FILTERS:
         return None
     if found.choice.summaries:
-        return lambda places: places[
-            [
-                isinstance(row, SummaryRow) and summary_passes(row, filters)
-                for row in found.rows(places.tolist())
-            ]
-        ]
+
+        def summed(places: Ints) -> Ints:
+            found.fetch(places.tolist())
+            return places[[summary_passes(found.row(place), filters) for place in places.tolist()]]
+
+        return summed
     kinds = _passing(KINDS, filters.kinds, filters.not_kinds)
     origins = _passing(ORIGINS, filters.origins, filters.not_origins)
     sessions, not_sessions = (
@@ -555,17 +531,14 @@ def _held_at(result: Result, time: int) -> bool:
 ResultT = TypeVar("ResultT")
 
 
-class Once:
+class Once(dict[str, tuple[object, Any]]):
     """The last result under each name, with the arguments of its making besides the immutable object."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[object, Any]] = {}
 
     def of(self, name: str, asked: object, make: Callable[[], ResultT]) -> ResultT:
         """Return the result of `make`, or its last result if `asked` is equal; no caller changes it."""
-        kept = self._kept.get(name)
+        kept = self.get(name)
         if kept is None or kept[0] != asked:
-            kept = self._kept[name] = asked, make()
+            kept = self[name] = asked, make()
         result: ResultT = kept[1]
         return result
 

@@ -243,7 +243,7 @@ def _ordered(scopes: Sequence[RankedScope], asked: SearchQuery, now: int, limit:
     if not asked.given:
         return found
     texts = {of.ready.scope: of.ready.found for of in scopes}
-    rows = [texts[it.result.scope].shown(it.place) for it in found]
+    rows = [texts[it.result.scope].row(it.place) for it in found]
     ids = [row.ids if isinstance(row, MemoryRow) else (row.id,) for row in rows]
     # A result was given where any of its captures was.
     return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
@@ -383,7 +383,7 @@ def _fetch(found: ScopeTexts, places: Ints, limit: int) -> None:
     first = places[: currency.AMONG]
     memories = first[found.texts.flags[first] & TURN == 0].tolist()
     found.fetch([*places[:limit].tolist(), *memories])
-    rows = (row for place in memories if isinstance(row := found.shown(place), MemoryRow))
+    rows = (row for place in memories if isinstance(row := found.row(place), MemoryRow))
     ids = (id for it in rows for id in (it.into, it.replaced_by, it.outdated_by, it.contradicts))
     linked = (found.texts.called(id) for id in ids if id is not None)
     found.fetch(place for place in linked if place is not None)
