@@ -6,6 +6,7 @@ in each partition, the events before its first event with `sent` after T.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -71,7 +72,7 @@ class PastViews:
         self.time = time
         """The time that was named, in microseconds; None where a position was."""
         self._home, self._log, self._positions = home, log, positions
-        self._given: dict[Path, int] = {}
+        self._given: dict[Path, None] = {}
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition as they were."""
@@ -92,16 +93,15 @@ class PastViews:
                 break
             _remove(shard.path)  # Something was erased just now, perhaps not in here.
         with suppress(FileNotFoundError):
-            shard.path.touch()
-            self._given[shard.path] = shard.path.stat().st_ino
+            os.utime(shard.path)  # It must not make a file of a folder that an erasure takes away.
+            self._given[shard.path] = None
         return shard
 
     def discard(self) -> None:
-        """Discard the builds given out by this object after they proved unreadable; keep replaced ones."""
+        """Discard the builds given out by this object; another reader of one makes it anew."""
         with self._home.as_of_lock():
-            for folder, inode in self._given.items():
-                if folder.exists() and folder.stat().st_ino == inode:
-                    _remove(folder)
+            for folder in self._given:
+                _remove(folder)
         self._given.clear()
 
     def _make(self, shard: Shard, offset: int, basis: Basis, trail: str) -> None:
