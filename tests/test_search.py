@@ -27,7 +27,7 @@ from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.query import algebra
+from memtape.tools.query import retrieval
 from memtape.tools.query.ordering import SOURCE_OF, answered, source_of
 from memtape.tools.query.plan import SOURCES, SearchQuery
 
@@ -272,7 +272,7 @@ def test_every_kind_has_a_source() -> None:
 
 
 def test_a_question_takes_one_thread_of_algebra_and_leaves_the_others(client: Client) -> None:
-    if (found := algebra._thread_counts()) is None:
+    if (found := retrieval._thread_counts()) is None:
         pytest.skip("numpy has another library for algebra")
     get, put = found
     before = get()

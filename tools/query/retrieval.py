@@ -5,10 +5,12 @@ Captures without rows in the views are read from the log.
 
 from __future__ import annotations
 
+import ctypes
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtape.schemas.codec import event_of
@@ -39,7 +41,6 @@ from memtape.state.subjects.captures import FAMILIES
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.capture.writing import now_us
-from memtape.tools.query.algebra import one_thread
 from memtape.tools.query.found import (
     Dense,
     PreparedTexts,
@@ -60,6 +61,46 @@ MOST_TRIES = 20
 """Times that a question is begun: a projector that writes without a pause replaces a row rarely twice."""
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
 """Events that must not be taken for repetitions: they would undo the events in between."""
+
+
+_THREADS_LOCK = threading.Lock()
+_threads_before: list[int] = []
+"""The number of threads before each question that is being answered; the first is the program's own."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let numpy's algebra take one thread in a block, in all threads of the process.
+
+    Waking others takes longer than a question. The command sets that for its process; a program that imports
+    Memtape has as many threads as cores.
+    """
+    if (found := _thread_counts()) is None:
+        yield
+        return
+    get, put = found
+    with _THREADS_LOCK:
+        _threads_before.append(get())
+        put(1)
+    try:
+        yield
+    finally:
+        with _THREADS_LOCK:
+            own = _threads_before[0]
+            _threads_before.pop()
+            if not _threads_before:
+                put(own)
+
+
+@cache
+def _thread_counts() -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """Return what gets and sets the number of threads of numpy's OpenBLAS, None where numpy has another."""
+    for core in ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):
+        for name in ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_"):
+            with suppress(KeyError, OSError, AttributeError):
+                library = ctypes.CDLL(str(sys.modules[core].__file__))
+                return getattr(library, name.format("get")), getattr(library, name.format("set"))
+    return None
 
 
 class Question(NamedTuple):
