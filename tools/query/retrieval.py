@@ -103,8 +103,8 @@ def _thread_counts() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     return None
 
 
-class Question(NamedTuple):
-    """The build that serves a question, and by partition the tables that it found, and why they are unfit.
+class Lookups(NamedTuple):
+    """What a question has looked up: its build, and by partition the tables, and why they are unfit.
 
     `fresh` are the texts that were made ready for the question.
     """
@@ -128,12 +128,12 @@ class Retriever:
         self._ready: ReadyTexts = {}
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
-        self._question: Question | None = None
+        self._question: Lookups | None = None
 
     @contextmanager
     def question(self) -> Iterator[None]:
         """Look up the views, and make texts ready, once in a block."""
-        before, self._question = self._question, Question(self._home.current(), {}, {})
+        before, self._question = self._question, Lookups(self._home.current(), {}, {})
         try:
             yield
         finally:
@@ -149,7 +149,7 @@ class Retriever:
 
     def _served(self, partition: int) -> tuple[Shard, str]:
         """Return the served tables, and why these are not of this log now, looked up once a question."""
-        question = self._question or Question(self._home.current(), {}, {})
+        question = self._question or Lookups(self._home.current(), {}, {})
         if partition not in question.served:
             shard, path = self._shards.get(partition), question.build.shard(partition)
             if shard is None or shard.path != path:
