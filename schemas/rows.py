@@ -481,7 +481,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Page(msgspec.Struct, frozen=True):
+class VaultPage(msgspec.Struct, frozen=True):
     """A page of the vault: its path in its scope, and its Markdown without the zone, empty for no page.
 
     `zone` is the zone of a page that has none yet: with the living texts captured from it, in the order of
@@ -713,7 +713,7 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     rows: tuple[Guarded, ...]
-    pages: tuple[Page, ...]
+    pages: tuple[VaultPage, ...]
     marks: tuple[ScopeMark, ...]
     watermark: Watermark
     has_pages: bool = True

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import Page, ScopeMark
+from memtape.schemas.rows import ScopeMark, VaultPage
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import LISTS, WATERMARK_FILE, ScopeFiles
@@ -23,7 +23,7 @@ class Vault:
     def __init__(self, home: Home) -> None:
         self.home = home
 
-    def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
+    def write(self, pages: Iterable[VaultPage], marks: Iterable[ScopeMark]) -> None:
         """Write changed pages, remove empty pages, and write each scope's watermark after its pages."""
         pages = list(pages)
         zones: dict[str, dict[str, bytes]] = {}
@@ -33,7 +33,7 @@ class Vault:
         for scope, files in _files(pages, marks).items():
             ScopeFiles(self.home, scope).lay(files, zones.get(scope))
 
-    def adopt(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
+    def adopt(self, pages: Iterable[VaultPage], marks: Iterable[ScopeMark]) -> None:
         """List the files with the exact bytes of these pages as written, without writing a page."""
         for scope, files in _files(pages, marks).items():
             ScopeFiles(self.home, scope).adopt(files)
@@ -117,7 +117,7 @@ def _scope_and_place(path: str) -> tuple[str | None, str]:
     return None, ""
 
 
-def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[str, bytes]]:
+def _files(pages: Iterable[VaultPage], marks: Iterable[ScopeMark]) -> dict[str, dict[str, bytes]]:
     """Return the bytes of files by scope and path, empty for a page without content."""
     files: dict[str, dict[str, bytes]] = {}
     for page in pages:

@@ -20,7 +20,7 @@ from tables import table
 
 from memtape.schemas.events import Media
 from memtape.schemas.places import LIMITS
-from memtape.schemas.rows import Page
+from memtape.schemas.rows import VaultPage
 from memtape.schemas.visible import one_line, visible, visible_json
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.markdown import escape
@@ -75,7 +75,7 @@ def shown(token: Token) -> str:
     return "".join("\n" if child.type == "softbreak" else child.content for child in token.children or ())
 
 
-def pages(text: str, name: str) -> list[Page]:
+def pages(text: str, name: str) -> list[VaultPage]:
     """Return the pages of a scope in which a text was said, with a name in each other place."""
     picture = Media(caption=f"c {text}"[:4_096], kind="image", uri=None)
     fields = {"tags": (name,), "source": name, "media": (picture,), "actor": name, "session": name}

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from soaked import examples
 from test_shown import HOSTILE
 
-from memtape.schemas.rows import Page, ScopeMark
+from memtape.schemas.rows import ScopeMark, VaultPage
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
@@ -37,10 +37,10 @@ class Killed(BaseException):
     """What nothing catches."""
 
 
-def page_of(day: str, text: str) -> Page:
+def page_of(day: str, text: str) -> VaultPage:
     """Return a page of one entry, or an empty one where there is no text."""
     said = "\n".join((f"# {day}", "", *quote(text), "")) if text else ""
-    return Page(SCOPE, f"logs/{day}.md", said)
+    return VaultPage(SCOPE, f"logs/{day}.md", said)
 
 
 @contextmanager
@@ -303,6 +303,6 @@ def test_a_page_is_written_only_when_it_changed_and_never_half(tmp_path: Path) -
     vault.write(pages, [])
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
     day = next(found for found in pages if found.path.startswith("logs/"))
-    vault.write([Page(day.scope, day.path, "")], [])
+    vault.write([VaultPage(day.scope, day.path, "")], [])
     assert day.path not in vault.read("project:test")
     assert not [path for path in tmp_path.rglob(".*") if path.is_file()]

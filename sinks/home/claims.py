@@ -71,7 +71,7 @@ class PartitionClaim:
             raise Fenced(f"The views of partition {self.partition} are claimed by another process.")
 
     def adopt(self) -> None:
-        """Copy the newest complete build, as it was at one moment, if there is one."""
+        """Copy the newest complete build as of one moment; do nothing without a build."""
         for _ in range(ADOPT_TRIES):
             served = SharedBuild(self._folder)
             if self.partition not in served.claims:

@@ -16,7 +16,7 @@ from memtape.schemas.places import (
     RECENT,
     THREADS,
 )
-from memtape.schemas.rows import Change, Page, ScopeMark
+from memtape.schemas.rows import Change, ScopeMark, VaultPage
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
@@ -40,7 +40,7 @@ _PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS}
 _INTRODUCING = (ESSENTIALS, THREADS, RECENT)
 
 
-def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
+def pages_of(partition: Partition, changes: Iterable[Change]) -> list[VaultPage]:
     """Return the changed pages as they are now, each once."""
     return pages_at(partition, places_of(partition, changes))
 
@@ -51,7 +51,7 @@ def places_of(partition: Partition, changes: Iterable[Change]) -> dict[tuple[str
     return {(it.scope, path): None for it in changes for path in _paths(scopes[it.scope], it)}
 
 
-def pages_at(partition: Partition, places: Iterable[tuple[str, str]]) -> list[Page]:
+def pages_at(partition: Partition, places: Iterable[tuple[str, str]]) -> list[VaultPage]:
     """Return the pages of some scopes and paths as they are now."""
     return [page(partition.scopes[scope], path, partition.settings) for scope, path in places]
 
@@ -63,21 +63,23 @@ def mark_of(partition: Partition, scope: Scope) -> ScopeMark:
     return ScopeMark(scope.name, partition.number, scope.changed + 1, held)
 
 
-def page(scope: Scope, path: str, settings: Settings) -> Page:
+def page(scope: Scope, path: str, settings: Settings) -> VaultPage:
     """Return the page of a path that `_paths` has named."""
     folder, _, name = path.removesuffix(".md").partition("/")
     if folder == PAGES:
         tree = scope.pages.at(name)
         row = None if tree is None else page_row(scope, tree.id)
         if tree is None or row is None:
-            return Page(scope.name, path, "")
-        return Page(scope.name, path, _written(page_lines(scope, tree, row)), page_zone(scope, tree, row))
+            return VaultPage(scope.name, path, "")
+        return VaultPage(
+            scope.name, path, _written(page_lines(scope, tree, row)), page_zone(scope, tree, row)
+        )
     zone = None
     texts = [scope.captures.body(capture).text for capture in standing.zone_captures(scope, path)]
     if texts or path == INDEX_PATH:
         zone = new_zone(texts, NOTE_OF_GLOBAL if scope.name == GLOBAL else NOTE)
     if path in standing.STANDING:
-        return Page(scope.name, path, standing.STANDING[path](scope), zone)
+        return VaultPage(scope.name, path, standing.STANDING[path](scope), zone)
     match folder:
         case "memories":
             lines = memory_lines(scope, int(name))
@@ -87,7 +89,7 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
             lines = summary_lines(scope, name[-ID_CHARS:])
         case _:
             lines = conflict_lines(scope) if path == CONFLICTS_PATH else index_lines(scope, settings)
-    return Page(scope.name, path, _written(lines), zone)
+    return VaultPage(scope.name, path, _written(lines), zone)
 
 
 def _written(lines: list[str]) -> str:

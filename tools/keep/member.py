@@ -174,7 +174,7 @@ class Blanking(Worker):
 
 
 class Member(Owner):
-    """The owner of a home whose views machines share: it owns the partitions that the group gives it."""
+    """The owner of shared views on one machine: a member of the group that owns some partitions."""
 
     _is_first = False
     """Whether this member works for the whole team: it owns partition 0."""
@@ -256,7 +256,7 @@ class Member(Owner):
         return [], blank(self._home, self._log)
 
     def mend(self) -> None:
-        """Do nothing: each claim mends what it adopts."""
+        """Do nothing: each claim mends its own views."""
 
     def _share(self, is_done: Callable[[], bool]) -> int:
         """Be a member of the group until `is_done` or `stop`; return the number of events read.

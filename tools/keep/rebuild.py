@@ -20,7 +20,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.schemas.metrics import tell_progress
-from memtape.schemas.rows import Page, ScopeMark
+from memtape.schemas.rows import ScopeMark, VaultPage
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import WATERMARK_FILE, forget_lost
@@ -220,7 +220,7 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     return None
 
 
-def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMark]]:
+def _scope_pages(state: Partition, scope: str) -> tuple[list[VaultPage], list[ScopeMark]]:
     """Return the pages of a scope as they should be, and its watermark; none if the log has no such scope."""
     found: Scope | None = state.scopes.get(scope)
     if found is None:
