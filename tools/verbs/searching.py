@@ -18,7 +18,9 @@ from memtape.schemas.places import place_in
 from memtape.schemas.rows import Listed, Sort, made_from
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
+from memtape.state.text.passages import best_passage
 from memtape.state.text.phrases import phrases_in
+from memtape.state.text.terms import language_of, terms
 from memtape.state.views import filters
 from memtape.tools import query
 from memtape.tools.capture.injected import wrap
@@ -243,7 +245,7 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
         answer = search(world, asked)
     yield answer
     for number, result in enumerate(answer.results, start=answer.after + 1):
-        yield _result(number, result)
+        yield _result(number, result, asked.query or "")
         if asked.explain and not result.sums:
             yield from query.telling.explained(result, answer.read)
     if asked.explain:
@@ -275,7 +277,7 @@ def _search_shell(world: World, asked: SearchAsks) -> Output:
         say(f"{lacks}; what they say is found by words all the same.", err=True)
 
 
-def _result(number: int, result: Result) -> str:
+def _result(number: int, result: Result, query: str) -> str:
     about = [result.kind, format_time(result.at)[:10], told_author(result)]
     if result.sums:
         about = ["not what was said"]
@@ -286,7 +288,8 @@ def _result(number: int, result: Result) -> str:
         about.append(one_line(result.source, 60))
     if not result.projected:
         about.append("not yet folded")
-    passage = one_line(result.passage, 300)
+    sought = dict.fromkeys(terms(query, language_of(result.passage)), 1.0)
+    passage = one_line(best_passage(result.passage, sought, TEXT_CHARS), TEXT_CHARS)
     beside = "".join(f"    {line}\n" for line in other_wordings(result))
     told = " · ".join([*about, f"score {result.score:.2f}"])
     return f"{number:2}. {passage}\n{beside}    {told}\n    {short_id(result.id)}"
