@@ -19,7 +19,9 @@ from memtape import AsyncClient, Client, MemtapeError
 from memtape.schemas.errors import InvalidUse
 from memtape.state.views.filters import FILTERS
 from memtape.tools.capture.writing import Line
-from memtape.tools.table import METHODS
+from memtape.tools.methods import in_python
+from memtape.tools.table import METHODS, VERBS
+from memtape.tools.verb import python_fields
 
 DAY = timedelta(days=1)
 NOW = datetime.now(timezone.utc)
@@ -73,6 +75,32 @@ def test_ids_are_erased_and_a_closed_client_and_an_unknown_origin_say_so(tmp_pat
         client.recent()
     with pytest.raises(InvalidUse, match="There is no origin 'god'"):
         Client(tmp_path, origin="god")  # type: ignore[arg-type]
+
+
+def test_errors_name_methods_and_arguments_not_commands_and_options(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        for call, told in (
+            (lambda: client.accept(), "Give ids, or every=True for every rule."),
+            (lambda: client.unarchive(), "Give ids, or all_of. `archived()` lists both."),
+            (lambda: client.prune(tags=[]), 'Name one, as tags="env:dev".'),
+            (lambda: client.settle("abcdefgh", "A"), "`conflicts(settled=True)` shows their ids."),
+            (lambda: client.read_page("harbour"), "`draw_tree()` draws all; `new_page()` writes one."),
+        ):
+            with pytest.raises(MemtapeError) as refused:
+                call()
+            assert told in f"{refused.value} {refused.value.hint}"
+
+
+def test_only_commands_without_a_method_and_quoted_words_stay(tmp_path: Path) -> None:
+    fields = python_fields(VERBS[METHODS["search"]].asks)
+    for text, told in (
+        ("`memtape run --once` makes them anew.", "`memtape run --once` makes them anew."),
+        ("`memtape show --why ID` says why.", "`why(ID)` says why."),
+        ("Who is a person says --origin user.", 'Who is a person says origin="user".'),
+        ("`memtape without hot, edges`", "`memtape without hot, edges`"),
+        ("Use --kind, `--kind` or --nothing.", "Use kinds, `--kind` or --nothing."),
+    ):
+        assert in_python(text, fields) == told
 
 
 def test_eight_threads_share_a_client_and_nothing_is_lost(tmp_path: Path) -> None:

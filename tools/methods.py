@@ -1,4 +1,4 @@
-"""The methods of the Python client, made from the table of verbs, and their arguments.
+"""The methods of the Python client, made from the table of verbs: arguments, and errors in Python's words.
 
 A verb's file is imported when its method is first used. No verb is done here.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 
 import msgspec
 
-from memtape.schemas.errors import InvalidUse
-from memtape.tools.table import VERBS
+from memtape.schemas.errors import InvalidUse, MemtapeError
+from memtape.tools.table import COMMANDS, GROUPS, METHODS, VERBS
 from memtape.tools.verb import VerbField, python_fields
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from memtape.tools.verb import Verb
 
+SPEAKER = ("scope", "origin", "actor", "session", "home")
+"""The options of every command that are arguments of the client itself."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_COMMAND = re.compile(r"`memtape ([^`]+)`")
+_OPTION = re.compile(r"(?<![\w`-])--([a-z][a-z-]*)(?: ([a-z0-9]+(?:[:.][a-z0-9]+)+|operator|user))?")
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`")
 _MAKING = threading.Lock()
 """Two threads that show one type to msgspec for the first time at once crash the process."""
@@ -48,7 +52,12 @@ def _made(method: str, name: str) -> Callable[..., Any]:
 
     def asked(self: Any, /, *words: Any, **named: Any) -> Any:
         with self.lock:
-            return verb.answer(self, _question(method, verb, fields, _bound(method, taken, words, named)))
+            try:
+                return verb.answer(self, _question(method, verb, fields, _bound(method, taken, words, named)))
+            except MemtapeError as error:
+                if self.door == "python":
+                    speak_python(error, fields)
+                raise
 
     about = [f"    {it.name}: {it.help}" for it in fields.values()]
     told = "\n".join([(verb.run.__doc__ or "").strip(), "", *about])
@@ -118,3 +127,59 @@ def _time_text(name: str, time: datetime | int) -> str:
         return (_EPOCH + timedelta(microseconds=time)).isoformat()
     except OverflowError:
         raise InvalidUse(f"{name} is no time: {time} microseconds.", "Give those since 1970.") from None
+
+
+def speak_python(error: MemtapeError, fields: Mapping[str, VerbField]) -> None:
+    """Name methods and arguments in an error in place of commands and options.
+
+    Of a message only the misuse of a call is rewritten: another message may quote a text.
+    """
+    error.hint = in_python(error.hint, fields)
+    if isinstance(error, InvalidUse):
+        error.args = (in_python(str(error), fields),)
+
+
+def in_python(text: str, fields: Mapping[str, VerbField]) -> str:
+    """Return a text with methods in place of commands, and with arguments of `fields` in place of options."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(
+        _COMMAND.sub(_call, part) if part.startswith("`") else _with_arguments(part, fields) for part in parts
+    )
+
+
+def _call(found: re.Match[str]) -> str:
+    """Return the method that does what a command does; the command where no method does."""
+    words = found[1].split()
+    ends = range(len(words), 0, -1)
+    command = next((name for end in ends if (name := " ".join(words[:end])) in COMMANDS), None)
+    if command is None and words[0] in GROUPS and GROUPS[words[0]].default:
+        words.insert(1, GROUPS[words[0]].default)
+        command = " ".join(words[:2])
+    if command is None:
+        return found[0]
+    rest = words[len(command.split()) :]
+    names = {name.removeprefix(command).strip(): name for name in COMMANDS[command]}
+    mode = next((word for word in rest if word in names), "")
+    name = names.get(mode) or names["-"]
+    method = next((it for it, verb in METHODS.items() if verb == name), None)
+    if method is None:
+        return found[0]
+    told = _with_arguments(" ".join(word for word in rest if word != mode), python_fields(VERBS[name].asks))
+    return f"`{method}({', '.join(told.split())})`"
+
+
+def _with_arguments(text: str, fields: Mapping[str, VerbField]) -> str:
+    """Return a text with the arguments of a call in place of the options of its command."""
+    by_option = {it.option.removeprefix("--"): it for it in fields.values() if it.option}
+
+    def argument(found: re.Match[str]) -> str:
+        option, value = found[1], found[2]
+        field = by_option.get(option)
+        if field is None and option not in SPEAKER:
+            return found[0]
+        name = option if field is None else field.name
+        if field is not None and field.is_flag:
+            return f"{name}=True" + (f" {value}" if value else "")
+        return f'{name}="{value}"' if value else name
+
+    return _OPTION.sub(argument, text)
