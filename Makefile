@@ -164,7 +164,7 @@ build/basic-memory-venv/.installed: $(PEERS)/basic-memory.lock
 	-@$(BASIC_MEMORY_PYTHON) -m venv --clear build/basic-memory-venv && \
 		build/basic-memory-venv/bin/python $(INSTALL) --no-binary pybars3,pymeta3 --no-deps -r $< && touch $@
 
-bench-peers: venv build/peers-venv/.installed build/basic-memory-venv/.installed ## Measure other products beside Memtape on CORPUS and UPDATES, into docs/comparison.md.
+bench-peers: venv build/peers-venv/.installed build/basic-memory-venv/.installed ## Measure other products too, into docs/comparison.md.
 	$(BIN)/python $(PEERS)/run.py $(CORPUS) $(UPDATES) $(PEERS_FLAGS)
 
 schemas: venv ## Write schemas/json again from the types.

@@ -40,7 +40,7 @@ BASIC = ROOT / "build/basic-memory-venv/bin/python"
 VECTORS = ROOT / "build/peers-vectors.db"
 SIZES = {"speed": (1_000, 10_000), "large": (100_000,)}
 MOST = 100_000
-LIMIT_S = {"recall": 1_200.0, "speed": 600.0, "large": 900.0, "lifecycle": 900.0, "reopened": 300.0}
+LIMIT_S = {"recall": 1_200.0, "speed": 900.0, "large": 900.0, "lifecycle": 900.0, "reopened": 300.0}
 WRITE_S = 180.0
 """A size is left out where the rate at the size before says that writing takes more processor time."""
 ACKNOWLEDGED = 50

@@ -46,11 +46,11 @@ def measure(opened: Callable[[str], Store], asked: Any) -> dict[str, float]:
     folder = store.folder
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return {
-        "written_per_s": len(texts) / written_s,
-        "written_wall_s": wall_s,
-        "p50_ms": median(took),
-        "p95_ms": took[int(len(took) * 0.95)],
-        "after_ms": median(first),
+        "written_per_s": round(len(texts) / written_s, 1),
+        "written_wall_s": round(wall_s, 1),
+        "p50_ms": round(median(took), 1),
+        "p95_ms": round(took[int(len(took) * 0.95)], 1),
+        "after_ms": round(median(first), 1),
         "bytes": size if store.has_files else 0,
     }
 

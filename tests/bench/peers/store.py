@@ -57,8 +57,8 @@ class Store:
 
     @classmethod
     def release(cls) -> str:
-        """Return the installed version."""
-        return version(cls.package)
+        """Return the name and the installed version of the distribution."""
+        return f"{cls.package} {version(cls.package)}"
 
     def add(self, texts: Sequence[Text]) -> None:
         """Remember texts; a key that is there already means the same text again."""

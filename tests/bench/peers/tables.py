@@ -31,12 +31,12 @@ def _lines(figures: Figures) -> Iterator[str]:
     yield f"*{count} questions; milliseconds of processor time at 1,000/10,000/100,000 texts{busy}.*\n"
     yield from _table(SPEEDS, ranked)
     yield from _table(CHECKS, {name: own for name, own in ranked.items() if _checks(own)})
-    releases = (f"{name} {own['recall']['release']}" for name, own in ran.items() if "," not in name)
-    yield "Versions: " + ", ".join(releases) + "."
+    releases = dict.fromkeys(own["recall"]["release"] for own in ran.values())
+    yield f"Versions: {', '.join(releases)}.\n"
     for name, own in figures.items():
-        for task, told in own.items():
-            if isinstance(told, dict) and "error" in told:
-                yield f"{name} ({task}): `{told['error']}`"
+        if "error" in own.get("recall", {}):
+            error = own["recall"]["error"].partition(". ")[0].replace("`", "'")
+            yield f"{name} refuses: `{error}`."
 
 
 def _table(cells: Mapping[str, Cell], rows: Figures) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _timed(own: Figures, task: str = "speed", size: str = "10000") -> Figures:
 
 
 def _rate(own: Figures) -> str:
-    told = _timed(own).get("written_per_s")
+    told = (_timed(own) or _timed(own, size="1000")).get("written_per_s")
     return f"{told:,.0f}" if told else NONE
 
 

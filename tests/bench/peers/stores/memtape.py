@@ -41,7 +41,7 @@ class Memtape(Store):
 
     @classmethod
     def release(cls) -> str:
-        return __version__
+        return f"memtape {__version__}"
 
     def add(self, texts: Sequence[Text]) -> None:
         made = self._client.capture_many([self.line(text) for text in texts])
