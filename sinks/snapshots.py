@@ -36,6 +36,10 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trail: str
 
 
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+_HEADER = msgspec.json.Decoder(_Header)
+
+
 def expanded(data: bytes) -> bytes:
     """Return a snapshot file with its state expanded, as far as the file goes. Raises `zlib.error`."""
     head, _, state = data[len(MAGIC) :].partition(b"\n")
@@ -109,7 +113,7 @@ class Snapshots:
     def _read(self, path: Path, trail_at: Callable[[int], str] | None = None) -> bytes | None:
         try:
             magic, line, data = path.read_bytes().split(b"\n", 2)
-            header = msgspec.json.decode(line, type=_Header)
+            header = _HEADER.decode(line)
             place = self._partition, int(path.name[:12])
             expected = _Header(*self._basis, *place, digest_of(data), header.trail)
             if magic + b"\n" != MAGIC:

@@ -27,6 +27,7 @@ from memtape.sinks.home.folders import FileLock, Home, SharedBuild
 from memtape.sinks.logs.consumer_group import ConsumerGroup
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.tables import Shard
+from memtape.state.core.partition import Partition, restore, snapshot
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure
 from memtape.tools.keep.owner import STOP_S, Owner
@@ -269,6 +270,8 @@ class Member(Owner):
         place = join_folder(shared_folder(self._home), log.log_id)
         group = ConsumerGroup(log, f"{log.target.topic}.views-{place.id}")
         machine, ended, looked_at = platform.node(), 0, time.monotonic()
+        # msgspec looks at a type when it first meets it; two threads that do so at once crash the process.
+        restore(snapshot(Partition(0)))
         owned, ends = dict[int, OwnedPartition](), Ends(self._log)
         ends.start()
 
