@@ -225,10 +225,11 @@ def folder_of(client: Client) -> Path:
 def test_the_last_commit_of_any_branch_is_told_once_a_day_and_only_where_it_is_news(shop: Client) -> None:
     looking, folder = Looking(shop), folder_of(shop)
     assert looking.later(0) == 1 and told(shop) == [NOW - 10 * DAY_US]
-    commit(folder, NOW - 3 * DAY_US, "elsewhere")
+    morning = NOW // DAY_US * DAY_US - 3 * DAY_US
+    commit(folder, morning, "elsewhere")
     assert looking.later(HOUR_US) == 1 and looking.asked == 1, "it is asked once a day"
-    assert looking.later(DAY_US) == 2 and told(shop)[-1] == NOW - 3 * DAY_US
-    commit(folder, NOW - 3 * DAY_US + 5 * HOUR_US)
+    assert looking.later(DAY_US) == 2 and told(shop)[-1] == morning
+    commit(folder, morning + 5 * HOUR_US)
     assert looking.later(2 * DAY_US) == 2 and looking.asked == 3, "some hours later is no news"
 
 
