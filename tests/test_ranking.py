@@ -55,11 +55,11 @@ def vectors_of(seeds: list[int]) -> np.ndarray:
 
 def place(text: str, id: str = "", **fields: object) -> Document:
     said = {"session": None, "speaker": "Ada", "turn": False, "answers": False, "at": START, **fields}
-    return Document(text=text, id=id, **said)  # type: ignore[arg-type]
+    return Document(text=text, id=id, **said)
 
 
 def ranked(corpus: Corpus, query: str, *given: object, **options: object) -> list[Hit]:
-    return list(corpus.rank(query, *given, **options).hits)  # type: ignore[arg-type]
+    return list(corpus.rank(query, *given, **options).hits)
 
 
 def test_facts_that_a_program_puts_on_the_log_one_by_one_are_read_as_talk() -> None:
@@ -210,7 +210,7 @@ def test_a_lane_that_is_off_is_as_if_not_there(made: list[Document], query: str,
     lanes = [lane for lane in LANES if lane not in off]
     told = corpus_of(made, vectors_of(seeds)).rank(query, vectors_of([1])[0], lanes=lanes)
     without = ({"hot": 0} if "hot" in off else {}) | ({"neighbours": ()} if "edges" in off else {})
-    bare = [document._replace(**without) for document in made]  # type: ignore[arg-type]
+    bare = [document._replace(**without) for document in made]
     other = corpus_of(bare, None if "dense" in off else vectors_of(seeds))
     asked = None if "dense" in off else vectors_of([1])[0]
     hits = list(told.hits)
@@ -244,6 +244,15 @@ def test_lanes_are_capped_and_edges_never_lead_above_what_is_named() -> None:
     assert [made[hit.place].id for hit in hits] == ["b", "a", "c"]
     assert list(hits[-1].lanes) == ["edges"] and hits[-1].relevance == pytest.approx(hits[1].relevance / 2)
     assert [hit.place for hit in ranked(corpus_of(made), "violin", lanes=("sparse",))] == [1, 0]
+
+
+def test_the_cosine_of_a_text_without_a_session_counts_once() -> None:
+    texts, asked = ("The violin is red.", "The kayak is red."), vectors_of([1])[0]
+    for is_talk in (True, False):
+        told = {"turn": True, "session": "s"} if is_talk else {}
+        corpus = corpus_of([place(it, it[4], **told) for it in texts], vectors_of([0, 1]))
+        parts = [corpus.rank("violin", asked).parts(hit.place) for hit in ranked(corpus, "violin", asked)]
+        assert any(it.get("session cosine") for it in parts) is is_talk
 
 
 def test_use_confidence_age_and_vectors_move_what_they_may() -> None:
@@ -299,7 +308,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
         wrong = [("tabs", {"without": LANES}), *((query, {}) for query in queries)]
         for query, options in (*wrong, *(("tabs", limit) for limit in limits)):
             with pytest.raises(MemtapeError) as told:
-                client.search(query, **options)  # type: ignore[arg-type]
+                client.search(query, **options)
             assert len(str(told.value)) < 200
         assert client.log.ends() == ends
     with Client(tmp_path, scope="project:nobody") as nobody:

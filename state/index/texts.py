@@ -64,7 +64,7 @@ class TextSessions:
     `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
     by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn of a
     session or fact of a burst, by time and id, `after_that` and `before_that` (N + 1) those at distance two,
-    `NOBODY` for none.
+    `NOBODY` for none. `has_any` says whether any text has a session.
     """
 
     def __init__(self, parts: Sequence[MaskedSegment]) -> None:
@@ -79,6 +79,7 @@ class TextSessions:
         first[sessions[::-1]] = np.arange(size)[::-1]
         is_held = (first != NOBODY) & (keys != NO_SESSION)
         self._keys, self._firsts = keys[is_held], first[is_held]
+        self.has_any = bool(is_held.any())
         is_alone = (keys == NO_SESSION)[sessions]
         self.number: Ints = np.where(is_alone, np.arange(size), first[sessions])
         self.before, self.before_that, self.after, self.after_that = (

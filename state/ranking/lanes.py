@@ -117,6 +117,12 @@ PEERS = RankingRecipe(
     Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09),
     Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, cosine=1.1, session_cosine=1.0),
 )
+ALONE = RankingRecipe(
+    PEERS.context,
+    PEERS.by_words,
+    PEERS.with_vectors._replace(session=0.35, cosine=0.5, session_cosine=0.0),
+)
+"""Texts without sessions, where the best cosine of a session is that of a text itself, and counted twice."""
 ASSISTED = RankingRecipe(
     ContextRecipe(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.3, own_words=0.3),

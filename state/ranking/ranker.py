@@ -22,7 +22,7 @@ from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stand
 from memtape.state.index.texts import NOBODY, Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
-from memtape.state.ranking.lanes import ASSISTED, HALF, PEERS, Hit, first_of
+from memtape.state.ranking.lanes import ALONE, ASSISTED, HALF, PEERS, Hit, first_of
 from memtape.state.ranking.lexical import ScopeWords, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.yielding import (
@@ -98,7 +98,8 @@ class Corpus:
         self.texts = texts
         self._text_of = text_of
         self._answers = texts.answers
-        self._recipe = PEERS if self._answers is None else ASSISTED
+        of_people = PEERS if texts.sessions.has_any else ALONE
+        self._recipe = of_people if self._answers is None else ASSISTED
         self.words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
         has_any = shown is not None and shown.known.any()
