@@ -198,7 +198,7 @@ def test_an_agent_sees_the_archive_of_its_project_alone_and_leaves_what_all_shar
         client.pin(id)
         with pytest.raises(MemtapeError) as pinned:
             agent.archive([id])
-        assert pinned.value.hint.startswith("`memtape pin --undo ")
+        assert pinned.value.hint.startswith("`unpin(")
 
 
 def test_a_project_lists_no_archived_text_of_another_in_its_partition(home: Path) -> None:
