@@ -116,7 +116,7 @@ def newest_claim(folder: Path, partition: int) -> int:
 
 
 def make_claim(folder: Path, partition: int, claimant: Claimant) -> PartitionClaim:
-    """PartitionClaim the views of a partition: every earlier claim is fenced from now on."""
+    """Claim the views of a partition: every earlier claim is fenced from now on."""
     make_folder(folder / "claims")
     while True:
         number = newest_claim(folder, partition) + 1

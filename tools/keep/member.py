@@ -331,5 +331,4 @@ def has_all(views: BuildViews, number: int) -> bool:
 def is_scrubbed(home: Home, log: Log) -> bool:
     """Whether no served views are of fewer erasures than are on the log."""
     views = BuildViews(home, log)
-    held = zip(views.watermarks, views.bases, strict=True)
-    return all(mark is None or mark.erased == basis.erased for mark, basis in held)
+    return all(views.watermarks[number] is None for number in views.unscrubbed)

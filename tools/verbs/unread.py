@@ -52,33 +52,30 @@ def dead_letters(world: World) -> UnreadSlots:
     Another program may have written them: `schemas/json` has the form of an event, and its key is the scope.
     A newer version of Memtape may read what this one cannot; the views are then made anew.
     """
-    return _listed(world, {})
+    return _listed(world)
 
 
 def retry_dead_letters(world: World) -> UnreadSlots:
     """Append events of wrong partitions where they belong."""
-    found = dict[str, Event]()
-    _listed(world, found)
-    events = list(found.values())
-    if events:
-        world.log.append(events)
-    return msgspec.structs.replace(_listed(world, {}), appended=len(events))
+    misplaced = {it.id: it for letter, it in _known(world) if it is not None and letter.fate == "misplaced"}
+    if misplaced:
+        world.log.append([*misplaced.values()])
+    return msgspec.structs.replace(_listed(world), appended=len(misplaced))
 
 
-def _listed(world: World, misplaced: dict[str, Event]) -> UnreadSlots:
-    """Return the dead letters that the views know, and add the events in wrong partitions to `misplaced`."""
-    letters, total = list[UnreadSlot](), 0
-    for mark in world.reader.marks():
-        total += mark.counters.dead_letters
-        for letter in mark.counters.latest_dead_letters:
-            slots = world.log.read(letter.partition, letter.offset, 1)
-            event = event_of(slots[0].payload) if slots else None
-            fate = _fate_of(world, letter.partition, event)
-            if fate == "misplaced" and event is not None:
-                misplaced[event.id] = event
-            place = {"partition": letter.partition, "offset": letter.offset}
-            letters.append(UnreadSlot(**place, reason=letter.reason, fate=fate))
-    return UnreadSlots(letters=tuple(letters), total=total)
+def _listed(world: World) -> UnreadSlots:
+    total = sum(mark.counters.dead_letters for mark in world.reader.marks())
+    return UnreadSlots(letters=tuple(letter for letter, _ in _known(world)), total=total)
+
+
+def _known(world: World) -> Iterator[tuple[UnreadSlot, Event | None]]:
+    """Yield the dead letters that the views know, each with its event where that can be read now."""
+    for letter in (it for mark in world.reader.marks() for it in mark.counters.latest_dead_letters):
+        slots = world.log.read(letter.partition, letter.offset, 1)
+        event = event_of(slots[0].payload) if slots else None
+        fate = _fate_of(world, letter.partition, event)
+        place = {"partition": letter.partition, "offset": letter.offset}
+        yield UnreadSlot(**place, reason=letter.reason, fate=fate), event
 
 
 def _fate_of(world: World, partition: int, event: Event | None) -> Fate:
