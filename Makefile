@@ -185,7 +185,8 @@ site: venv ## Build the site from docs/ into build/site; a broken link fails.
 lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(COMPILE) --extra kafka --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra entailment --extra kafka --extra meaning --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra entailment --extra kafka --extra meaning --extra s3 \
+		--output-file requirements-dev.lock pyproject.toml
 	$(COMPILE_PEERS) --python-version 3.11 --override $(PEERS)/without-torch.txt \
 		--output-file $(PEERS)/peers.lock $(PEERS)/peers.in
 	$(COMPILE_PEERS) --python-version 3.12 --no-binary pybars3 --no-binary pymeta3 \

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.sinks.home.folders import private, unfinished_beside
+from memtape.sinks.home.files import private, unfinished_beside
 from memtape.state.index.segments import Segment, array_types
 from memtape.state.index.vectors import VectorSegment
 

@@ -27,7 +27,8 @@ import msgspec
 from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
+from memtape.sinks.home.files import UNFINISHED, make_folder, read_json, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.zones import is_untouched, joined, parts, was_changed
 
 WATERMARK_FILE = "watermark.json"

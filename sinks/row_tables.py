@@ -44,7 +44,7 @@ from memtape.schemas.rows import (
     VectorRow,
 )
 from memtape.schemas.scopes import check_scope
-from memtape.sinks.home.folders import make_folder
+from memtape.sinks.home.files import make_folder
 from memtape.state.views.indexed import FOUND, TABLE_NAMES, RowAddress
 
 if TYPE_CHECKING:

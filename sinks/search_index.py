@@ -33,7 +33,7 @@ from memtape.schemas.rows import (
     TurnRow,
     VectorRow,
 )  # fmt: skip
-from memtape.sinks.home.folders import make_folder, write_whole
+from memtape.sinks.home.files import make_folder, write_whole
 from memtape.sinks.index_files import (
     FORMAT,
     MANIFEST,

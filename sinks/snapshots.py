@@ -15,7 +15,8 @@ import msgspec
 
 from memtape.schemas.ids import digest_of
 from memtape.schemas.rows import Basis
-from memtape.sinks.home.folders import Build, make_folder, write_whole
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.files import make_folder, write_whole
 
 MAGIC = b"memtape snapshot 4\n"
 KEPT = 2

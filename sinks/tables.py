@@ -23,7 +23,8 @@ from memtape.schemas.rows import (
     ScopeHeld,
     Watermark,
 )  # fmt: skip
-from memtape.sinks.home.folders import Build, make_folder, write_whole
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.files import make_folder, write_whole
 from memtape.sinks.row_tables import RowTables, guarded_read, vectors_table
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 from memtape.state.views.indexed import FOUND

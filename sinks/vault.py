@@ -12,7 +12,8 @@ from pathlib import Path
 from memtape.schemas.codec import canonical
 from memtape.schemas.rows import ScopeMark, VaultPage
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
-from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
+from memtape.sinks.home.files import make_folder, read_json, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import LISTS, WATERMARK_FILE, ScopeFiles
 from memtape.sinks.zones import ZoneInPage, is_untouched, parts
 

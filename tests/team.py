@@ -15,14 +15,15 @@ import time
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from builders import START, captured
 from forking import python
 
 from memtape.schemas.rows import TurnRow
-from memtape.sinks.home.claims import owners_of
-from memtape.sinks.home.folders import Home, SharedBuild
+from memtape.sinks.home.bucket_views import BucketViews
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.snapshots import MAGIC, expanded
 from memtape.sinks.tables import Shard
@@ -117,11 +118,15 @@ class Machine:
 class Team:
     """Machines, a topic and a folder of views, with a producer that never pauses while `producing`."""
 
-    def __init__(self, folder: Path, url: str, machines: int, partitions: int, session_s: float) -> None:
-        self.url, self.views, self.partitions = url, folder / "views", partitions
+    def __init__(
+        self, folder: Path, url: str, machines: int, partitions: int, session_s: float, views: str = ""
+    ) -> None:
+        self.url, self.views, self.partitions = url, views or str(folder / "views"), partitions
         self.log = KafkaLog(url, partitions)
         self.machines = [Machine(self.home(folder / f"m{n}"), session_s, 3.0) for n in range(machines)]
         self.reader = self.home(folder / "reader")
+        assert self.reader.shared is not None
+        self.shared = self.reader.shared
         self.undisturbed = Home(folder / "undisturbed")
         self.appended = 0
         self._over = threading.Event()
@@ -161,21 +166,22 @@ class Team:
                 self.appended += 5
 
     def bytes_of(self, partition: int) -> bytes:
-        """Return the bytes of all files of a partition's shared views, snapshots expanded, and of the log."""
+        """Return the bytes of all files of the shared views, snapshots expanded, and of a partition's log."""
         data = list[bytes]()
-        for path in self.views.rglob("*"):
-            with suppress(OSError):  # A folder, or a file that its writer has just replaced.
-                read = path.read_bytes()
-                data.append(expanded(read) if read.startswith(MAGIC) else read)
+        with TemporaryDirectory() as folder:
+            for path in self.shared.copy_all(Path(folder), lambda done, total: None).rglob("*"):
+                with suppress(OSError):  # A folder, or a file that its writer has just replaced.
+                    read = path.read_bytes()
+                    data.append(expanded(read) if read.startswith(MAGIC) else read)
         return b"".join([*data, *(slot.payload for slot in self.log.read(partition, 0, 1_000_000))])
 
     def owners(self) -> list[int]:
         """Return the pids that have claimed the served views."""
-        return [int(name.split()[-1].rstrip(")")) for name in owners_of(self.views)]
+        return [int(name.split()[-1].rstrip(")")) for name in self.shared.owners()]
 
     def offsets(self) -> list[int]:
         """Return how far the served views of each partition are."""
-        build, found = SharedBuild(self.views), []
+        build, found = self.shared.served(), []
         for number in range(self.partitions):
             shard = Shard(build.shard(number), number)
             mark = shard.watermark() if shard.exists() else None
@@ -209,15 +215,21 @@ class Team:
         verdict = verify(self.reader, self.log)
         with Owner(self.undisturbed, self.log) as owner:
             owner.project()
-        alone, build = verify(self.undisturbed, self.log), SharedBuild(self.views)
+        alone, build = verify(self.undisturbed, self.log), self.shared.served()
         shards = (Shard(build.shard(number), number) for number in range(self.partitions))
         texts = Counter(row.text for shard in shards if shard.exists() for row in shard.rows(TurnRow))
         wanted = {f"number {n}" for n in range(self.appended)}
         served = {f"p{number:02}-{claim:08}" for number, claim in build.claims.items()}
-        left = [name for name in os.listdir(self.views) if name.lstrip(".")[:1] == "p" and name not in served]
+        left = [name for name in self._names() if name.lstrip(".")[:1] == "p" and name not in served]
         return Outcome(
             len(wanted - texts.keys()),
             sum(texts.values()) - len(wanted),
             verdict.ok and alone.ok and verdict.state_hash == alone.state_hash,
             left,
         )
+
+    def _names(self) -> list[str]:
+        """Return the folders of the place of shared views."""
+        if isinstance(self.shared, BucketViews):
+            return sorted({it.name.split("/")[0] for it in self.shared.bucket.versions()})
+        return os.listdir(self.views)

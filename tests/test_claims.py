@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from s3_server import BUCKET, serving_s3
 from soaked import soaked
 from test_views import history
 
 from memtape.schemas.errors import Fenced, MemtapeError
 from memtape.schemas.log import Log
-from memtape.sinks.home.claims import Claimant, join_folder, make_claim, newest_claim, owners_of
-from memtape.sinks.home.folders import Home, SharedBuild
+from memtape.sinks.home import bucket_views
+from memtape.sinks.home.bucket import Bucket
+from memtape.sinks.home.builds import SharedBuild
+from memtape.sinks.home.claims import Claimant, PartitionClaim, SharedViews
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import MemoryLog
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
@@ -29,7 +37,7 @@ class Writer:
     def __init__(self, home: Home, log: Log) -> None:
         assert home.shared is not None
         self._home, self._log = home, log
-        self.claim = make_claim(home.shared, 0, WHO)
+        self.claim = home.shared.claim(0, WHO)
         self.is_served = False
         self.views: BuildViews | None = None
 
@@ -66,68 +74,105 @@ class Writer:
         self._writer.apply(delta)
         if self._projection.keep(more=False, ends=True):
             self._writer.close()
+        if self.is_served:
+            self.claim.publish()
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    made = Home(tmp_path / "home")
-    made.settings_path.write_text(f'views = "{tmp_path / "views"}"\n')
-    return made
+class Place(NamedTuple):
+    """A place of shared views: `home` makes the home of another machine, `left` lists what the place has."""
+
+    home: Callable[[], Home]
+    left: Callable[[], list[str]]
 
 
-@pytest.mark.parametrize("seed", soaked(range(200), *range(6)))
+@contextmanager
+def place_of(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """Make a place of shared views; a bucket is one of a server with faults."""
+    numbers, url = itertools.count(), str(tmp_path / "views")
+
+    def home() -> Home:
+        made = Home(tmp_path / f"home{next(numbers)}")
+        made.settings_path.write_text(f'views = "{url}"\n')
+        return made
+
+    if kind == "folder":
+        yield Place(home, lambda: os.listdir(tmp_path / "views"))
+        return
+    rng, url = random.Random(1), f"s3://{BUCKET}/views/of/a-team"
+    monkeypatch.setattr(bucket_views, "REFRESH_S", 0.0)
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+    with serving_s3(versions=kind == "bucket with versions") as server:
+        server.faults = lambda method, path: rng.choice((500, 503, 0.01, "lost", *20 * (None,)))
+        bucket = Bucket(url)
+        yield Place(
+            home, lambda: [it.name.split("/")[-1 if "claims/" in it.name else 0] for it in bucket.versions()]
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        *soaked((("folder", seed) for seed in range(200)), *(("folder", seed) for seed in range(6))),
+        *soaked((("bucket", seed) for seed in range(50)), ("bucket", 0), ("bucket", 1)),
+        *soaked((("bucket with versions", seed) for seed in range(50)), ("bucket with versions", 2)),
+    ],
+)
 def test_whatever_a_late_writer_does_readers_find_the_views_of_the_log(
-    home: Home, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng, log = random.Random(seed), MemoryLog(1)
     writers, cut, has_served = list[Writer](), dict[int, None](), False
-    for _ in range(STEPS):
-        log.append(history(rng.randrange(4), seed=rng.randrange(10**6)))
-        step = rng.choice(("claim", *5 * ("write",), "cut", "late", "crash", "sweep"))
-        writer = rng.choice(writers) if writers else None
-        if writer is None or (step == "claim" and len(writers) < 4):
-            writers.append(Writer(home, log))
-            continue
-        with monkeypatch.context() as patched:
-            if step == "late":  # It has looked before the other claim came.
-                patched.setattr(type(writer.claim), "is_fenced", lambda claim: False)
-            try:
-                if step == "sweep":
-                    writer.claim.sweep()
-                elif not writer.is_served:
-                    writer.take_over()
-                elif step == "cut":
-                    cut[writer.claim.number] = None
-                    writer.write(is_cut=True)
-                elif step in ("write", "late"):
-                    writer.write()
-            except (Fenced, FileNotFoundError):
-                assert newest_claim(tmp_path / "views", 0) > writer.claim.number
-                step = "crash"
-        if step in ("crash", "cut"):
-            writers.remove(writer)
-            if not writer.claim.is_served:
-                writer.claim.discard()
-        served = SharedBuild(tmp_path / "views").claims.get(0)
-        assert served is not None or not has_served
-        has_served |= served is not None
-        if served not in cut:
-            verdict = verify(home, log)
-            assert verdict.ok, (seed, verdict.differences[:3])
-    last = Writer(home, log)
-    while not last.is_served:
-        last.take_over()
-    shared, alone = verify(home, log), Home(tmp_path / "alone")
-    with Owner(alone, log) as owner:
-        owner.project()
-    assert (shared.ok, shared.state_hash) == (True, verify(alone, log).state_hash)
-    left = sorted(os.listdir(tmp_path / "views"))
-    assert left == ["claims", f"p00-{last.claim.number:08}"]
+    with place_of(kind, tmp_path, monkeypatch) as place:
+        reader = place.home()
+        assert reader.shared is not None
+        for _ in range(STEPS):
+            log.append(history(rng.randrange(4), seed=rng.randrange(10**6)))
+            step = rng.choice(("claim", *5 * ("write",), "cut", "late", "crash", "sweep"))
+            writer = rng.choice(writers) if writers else None
+            if writer is None or (step == "claim" and len(writers) < 4):
+                writers.append(Writer(place.home(), log))
+                continue
+            with monkeypatch.context() as patched:
+                if step == "late":  # It has looked before the other claim came.
+                    patched.setattr(PartitionClaim, "is_fenced", lambda claim: False)
+                try:
+                    if step == "sweep":
+                        writer.claim.sweep()
+                    elif not writer.is_served:
+                        writer.take_over()
+                    elif step == "cut":
+                        cut[writer.claim.number] = None
+                        writer.write(is_cut=True)
+                    elif step in ("write", "late"):
+                        writer.write()
+                except (Fenced, FileNotFoundError):
+                    assert reader.shared.newest_claim(0) > writer.claim.number
+                    step = "crash"
+            if step in ("crash", "cut"):
+                writers.remove(writer)
+                if not writer.claim.is_served:
+                    writer.claim.discard()
+            served = reader.shared.served().claims.get(0)
+            assert served is not None or not has_served
+            has_served |= served is not None
+            if served not in cut or kind != "folder":
+                verdict = verify(reader, log)
+                assert verdict.ok, (seed, verdict.differences[:3])
+        last = Writer(place.home(), log)
+        while not last.is_served:
+            last.take_over()
+        shared, alone = verify(reader, log), Home(tmp_path / "alone")
+        with Owner(alone, log) as owner:
+            owner.project()
+        assert (shared.ok, shared.state_hash) == (True, verify(alone, log).state_hash)
+        last.claim.sweep()
+        assert {name for name in place.left() if "p00" in name} == {last.claim.name}
 
 
 def test_a_claim_is_made_once_and_fences_every_earlier_one(tmp_path: Path) -> None:
-    first, other = make_claim(tmp_path, 3, WHO), make_claim(tmp_path, 4, WHO)
-    second = make_claim(tmp_path, 3, Claimant(2, "two", "there", 2))
+    views = SharedViews(tmp_path)
+    first, other = views.claim(3, WHO), views.claim(4, WHO)
+    second = views.claim(3, Claimant(2, "two", "there", 2))
     with pytest.raises(Fenced, match="partition 3 are claimed"):
         first.check()
     with pytest.raises(Fenced):
@@ -135,14 +180,14 @@ def test_a_claim_is_made_once_and_fences_every_earlier_one(tmp_path: Path) -> No
     for claim in (second, other):
         claim.serve()
     assert SharedBuild(tmp_path).claims == {3: 2, 4: 1}
-    assert owners_of(tmp_path) == {"there (pid 2)": (3,), "here (pid 1)": (4,)}
+    assert views.owners() == {"there (pid 2)": (3,), "here (pid 1)": (4,)}
 
 
 def test_a_folder_has_the_views_of_one_log(tmp_path: Path) -> None:
-    assert join_folder(tmp_path / "views", "log") == join_folder(tmp_path / "views", "log")
+    assert SharedViews(tmp_path / "views").join("log") == SharedViews(tmp_path / "views").join("log")
     with pytest.raises(MemtapeError, match="another log"):
-        join_folder(tmp_path / "views", "other")
+        SharedViews(tmp_path / "views").join("other")
     (tmp_path / "file").touch()
     with pytest.raises(MemtapeError, match="cannot be used") as refusal:
-        join_folder(tmp_path / "file" / "views", "log")
+        SharedViews(tmp_path / "file" / "views").join("log")
     assert "settings" in refusal.value.hint

@@ -38,7 +38,8 @@ from memtape.schemas.metrics import told_of_progress
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure

@@ -104,7 +104,7 @@ LOG = "memtape.sinks.logs.embedded"
 POINTS = (
     ("before", f"{NOTES}:keep_unfinished", 1), ("torn", f"{PLANS}:write_whole", 1),
     ("after", f"{LOG}:EmbeddedLog.append", 1),
-    ("before", "memtape.sinks.home.folders:Build.adopt", 8), ("before", "os:link", 20),
+    ("before", "memtape.sinks.home.builds:Build.adopt", 8), ("before", "os:link", 20),
     ("after", "memtape.sinks.row_tables:RowTables._write", 1),
     ("after", "memtape.sinks.home.folders:Home.serve", 1),
     ("before", "memtape.tools.keep.rebuild:mend_vault", 1), ("before", "os:unlink", 20),

@@ -10,9 +10,9 @@ import pytest
 from builders import captured, make_id
 from commanding import call
 from kafka_broker import Broker
+from s3_server import BUCKET, serving_s3
 from team import Team
 
-from memtape.sinks.home.folders import SharedBuild
 from memtape.tools.client import Client
 from memtape.tools.keep.verify import verify
 
@@ -51,9 +51,9 @@ def test_a_single_run_and_a_rebuild_write_shared_views_and_leave_the_group(
     team.log.append([captured(f"number {n}", f"n{n}", scope=f"project:s{n % 5}") for n in range(30)])
     call("run", "--once", home=one.path)
     hashes = [verify(team.reader, team.log)]
-    claims = SharedBuild(team.views).claims
+    claims = team.shared.served().claims
     call("rebuild", home=two.path)
-    assert all(SharedBuild(team.views).claims[number] > claim for number, claim in claims.items())
+    assert all(team.shared.served().claims[number] > claim for number, claim in claims.items())
     hashes.append(verify(team.reader, team.log))
     damaged = team.reader.current().shard(0) / "watermark.json"
     damaged.write_bytes(b"{")
@@ -77,4 +77,29 @@ def test_an_erasure_reaches_the_shared_views_of_machines_that_run(kafka: Broker,
         call("erase", make_id("secret"), "--scope", A, "--yes", home=team.reader.path)
         assert secret.encode() not in b"".join(map(team.bytes_of, range(2)))
         team.await_progress()
+        assert team.finish() == (0, 0, True, [])
+
+
+@pytest.mark.slow
+def test_a_team_shares_its_views_in_a_bucket_where_an_erasure_takes_old_versions_too(
+    kafka: Broker, tmp_path: Path
+) -> None:
+    with (
+        serving_s3(versions=True) as server,
+        Team(tmp_path, kafka.url(), 2, 2, SESSION_S, f"s3://{BUCKET}/a/b") as team,
+    ):
+        one, two = team.machines
+        secret = "The codename is Zebrafish."
+        [position] = team.log.append([captured(secret, "secret", scope=A)])
+        team.await_progress(one.pid, two.pid)
+        assert secret.encode() in team.bytes_of(position.partition)
+        one.end(signal.SIGKILL)
+        server.faults = lambda method, path: 503 if len(server.requests) % 7 == 0 else None
+        team.await_progress(without=one.pid)
+        one.start()
+        team.await_progress(one.pid)
+        call("erase", make_id("secret"), "--scope", A, "--yes", home=team.reader.path)
+        assert secret.encode() not in b"".join(map(team.bytes_of, range(2)))
+        with Client(team.reader.path, scope="project:s1") as client:
+            assert client.search("number").results
         assert team.finish() == (0, 0, True, [])

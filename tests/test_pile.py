@@ -26,7 +26,8 @@ from test_one_server import Host, host
 from test_warm import PORT, QUESTION, WAIT_S, until
 
 from memtape.schemas.variables import HOOKS_VARIABLE
-from memtape.sinks.home.folders import FileLock, Home
+from memtape.sinks.home.files import FileLock
+from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.keep import starting
 

@@ -19,7 +19,8 @@ from memtape.schemas.events import Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks import row_tables
-from memtape.sinks.home.folders import FileLock, Home
+from memtape.sinks.home.files import FileLock
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.row_tables import vectors_table
 from memtape.sinks.search_index import SearchIndex

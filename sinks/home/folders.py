@@ -1,328 +1,32 @@
-"""The folders of a home: where each thing lies, its bytes, and its locks. Only this file spells their names.
-
-Locks are kernel locks (flock), which end with their holder in any case and are never stolen. The file of a
-lock holds the holder's pid for refused processes.
-"""
+"""The folders of a home: where each thing lies, and its locks. Only this file spells their names."""
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
-from memtape.schemas.errors import Locked, MemtapeError
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.files import UNFINISHED, FileLock, all_of, write_whole
+
+if TYPE_CHECKING:
+    from memtape.sinks.home.claims import SharedViews
 
 HOME_VARIABLE = "MEMTAPE_HOME"
-POLL_S = 0.02
 _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
-UNFINISHED = ".new"
-"""The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
-ContentT = TypeVar("ContentT")
 _KIND = lazy(
     r"(?P<log>log\.db)[^/]*\Z|(?P<pages>vault)/|(?P<past>as-of)/|builds/[^/]+/"
     r"(?:(?P<snapshots>state)/|lance/[^/]+/(?P<index>index)/|(?P<tables>lance)/)"
 )
 """The kind of a file by its path in the home; any other is of the kind `rest`."""
 KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
-
-
-def write_whole(
-    path: Path,
-    data: bytes,
-    *,
-    durable: bool = False,
-    unfinished: Path | None = None,
-    unless: Callable[[], bool] = lambda: False,
-    mode: int = 0o600,
-) -> bool:
-    """Write a file whole or not at all; `durable` also survives a power failure.
-
-    The file is readable by its owner alone unless `mode` gives it other permissions. It is written beside its
-    place, or as `unfinished`, and renamed.
-
-    `unless` is called right before the rename; if it returns True nothing is written. Returns whether the
-    file was written.
-    """
-    temporary = unfinished or unfinished_beside(path)
-    with open(temporary, "wb", opener=private) as file:
-        file.write(data)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    if mode != 0o600:
-        temporary.chmod(mode)
-    if unless():
-        temporary.unlink()
-        return False
-    temporary.replace(path)
-    return True
-
-
-def write_new(path: Path, parts: Iterable[bytes]) -> int:
-    """Write a new file, readable by the owner alone; return the number of parts written.
-
-    Raises `MemtapeError` for an existing file.
-    """
-    try:
-        path.touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        raise MemtapeError(f"{path} is there already.", "Name a new file.") from None
-    count = 0
-    with path.open("wb") as stream:
-        for count, part in enumerate(parts, start=1):  # noqa: B007
-            stream.write(part)
-    return count
-
-
-def read_json(path: Path, kind: type[ContentT]) -> ContentT | None:
-    """Return the content of a file of JSON, None for a missing or damaged one."""
-    import msgspec  # A process that only hands on has no time for it.
-
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-
-
-def private(name: str, flags: int) -> int:
-    """Open a file as `open` does; a new file is readable by its owner alone."""
-    return os.open(name, flags, 0o600)
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder and its missing parents, accessible to their owner alone.
-
-    `Path.mkdir` applies its mode to the last folder only.
-    """
-    if not path.is_dir():
-        make_folder(path.parent)
-        path.mkdir(mode=0o700, exist_ok=True)
-
-
-def unfinished_beside(path: Path) -> Path:
-    """Return the path of an unfinished file or folder, renamed to `path` once complete."""
-    return path.with_name(f".{path.name}{UNFINISHED}")
-
-
-class Build:
-    """One whole set of LanceDB tables, with the state that a projector keeps beside them.
-
-    `state`: the snapshots of all partitions. `blanked_path`: up to where erased slots of the log are known to
-    be blank.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.state = path / "state"
-        self.blanked_path = self.state / "blanked.json"
-
-    @property
-    def number(self) -> int:
-        """Builds are counted from 1."""
-        return int(self.path.name)
-
-    @property
-    def name(self) -> str:
-        """The place of the views: another one once other views are served."""
-        return str(self.path)
-
-    def snapshots(self, partition: int) -> Path:
-        """The snapshots of one partition."""
-        return self.state / f"p{partition:02}"
-
-    def damage_path(self, partition: int) -> Path:
-        """The file that records unreadable tables of a partition; a projector then rebuilds them."""
-        return self.state / f"damaged-p{partition:02}"
-
-    def note_damage(self, partition: int) -> None:
-        """Record that tables of a partition are unreadable. A mere reader may lack the permission."""
-        with suppress(OSError):
-            make_folder(self.state)
-            self.damage_path(partition).touch()
-
-    def shard(self, partition: int) -> Path:
-        """The LanceDB folder of one partition."""
-        return self.path / "lance" / f"p{partition:02}"
-
-    def adopt(self, other: Build, partition: int) -> None:
-        """Take over the tables and snapshots of a partition from another build by links, without copying.
-
-        Files of LanceDB and the projector are never changed in place, so that both builds can share them.
-        """
-        from shutil import copytree, rmtree
-
-        for folder in (self.shard(partition), self.snapshots(partition)):
-            source = other.path / folder.relative_to(self.path)
-            if source.is_dir() and not folder.exists():
-                unfinished = unfinished_beside(folder)
-                rmtree(unfinished, ignore_errors=True)
-                copytree(source, unfinished, copy_function=os.link)
-                unfinished.rename(folder)
-
-    def discard(self) -> None:
-        """Delete the build. Files that cannot be deleted are tried again at the next build."""
-        from shutil import rmtree
-
-        rmtree(self.path, ignore_errors=True)
-
-
-CLAIM = lazy(r"p(\d{2,})-(\d{8})\Z")
-"""The name of a claim on a partition and of its build, by `claim_name`."""
-
-
-def claim_name(partition: int, number: int) -> str:
-    """Return the name of a partition's claim."""
-    return f"p{partition:02}-{number:08}"
-
-
-class SharedBuild(Build):
-    """The views in a folder that machines share: of each partition the complete build of its newest claim.
-
-    A build has a claim's name once it is complete. `claims` numbers the served claims by partition.
-    """
-
-    number = 0  # Stands for whatever is served.
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        found = (CLAIM.match(name) for name in (os.listdir(path) if path.is_dir() else ()))
-        self.claims: dict[int, int] = {}
-        for partition, number in sorted((int(it[1]), int(it[2])) for it in found if it):
-            self.claims[partition] = number
-
-    @property
-    def name(self) -> str:
-        """See `Build.name`."""
-        return f"{self.path} {self.claims}"
-
-    def of(self, partition: int) -> Build:
-        """Return the served build of a partition."""
-        return Build(self.path / claim_name(partition, self.claims.get(partition, 0)))
-
-    def epoch_lock(self, partition: int) -> FileLock:
-        """The epoch lock of a partition's served claim."""
-        return claim_lock(self.path, claim_name(partition, self.claims.get(partition, 0)))
-
-    def snapshots(self, partition: int) -> Path:
-        """See `Build.snapshots`."""
-        return self.of(partition).snapshots(partition)
-
-    def shard(self, partition: int) -> Path:
-        """See `Build.shard`."""
-        return self.of(partition).shard(partition)
-
-    def damage_path(self, partition: int) -> Path:
-        """See `Build.damage_path`."""
-        return self.of(partition).damage_path(partition)
-
-    def note_damage(self, partition: int) -> None:
-        """See `Build.note_damage`."""
-        if partition in self.claims:
-            self.of(partition).note_damage(partition)
-
-
-class FileLock:
-    """A lock on a file, held by one process, and inside the process by one `acquire` at a time.
-
-    `fd` is the descriptor of the open lock file, None while the lock is not held here. A child that inherits
-    it holds the lock until its end.
-    """
-
-    def __init__(self, path: Path, what: str) -> None:
-        self.path = path
-        self.what = what
-        self.fd: int | None = None
-
-    def acquire(self, wait_s: float) -> None:
-        """Take the lock, waiting at most `wait_s`; raise `Locked`, which names the holder."""
-        deadline = time.monotonic() + wait_s
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    pid = _pid(os.pread(fd, 32, 0))
-                    os.close(fd)
-                    named = f"the process with pid {pid}" if pid else "another process"
-                    raise Locked(
-                        f"{self.what} is held by {named} ({self.path}).",
-                        pid,
-                        "Wait for it, or end it if it should not be there; the lock ends with its holder.",
-                    ) from None
-                time.sleep(POLL_S)
-        self.fd = fd
-        self.name(os.getpid())
-
-    def name(self, pid: int) -> None:
-        """Name the process that holds the lock, which is held here too."""
-        assert self.fd is not None
-        os.ftruncate(self.fd, 0)
-        os.pwrite(self.fd, str(pid).encode(), 0)
-
-    def release(self) -> None:
-        """Give the lock back; nothing happens if it is not held."""
-        fd, self.fd = self.fd, None
-        if fd is not None:
-            os.close(fd)
-
-    @contextmanager
-    def held(self, wait_s: float) -> Iterator[None]:
-        """Hold the lock in a block, waiting at most `wait_s` for it; raise `Locked`."""
-        self.acquire(wait_s)
-        try:
-            yield
-        finally:
-            self.release()
-
-    def holder(self) -> int | None:
-        """Return the pid of the process that holds the lock, None if it is free."""
-        try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return None
-        except BlockingIOError:
-            return _pid(os.pread(fd, 32, 0))
-        finally:
-            os.close(fd)
-
-    def __enter__(self) -> FileLock:
-        self.acquire(wait_s=3_600)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-
-def claim_lock(folder: Path, name: str) -> FileLock:
-    """Return the epoch lock of a claim in a shared folder: a frozen writer holds only its own."""
-    make_folder(folder / "claims")
-    return FileLock(folder / "claims" / f"{name}.lock", f"The right to the views of {name}")
-
-
-@contextmanager
-def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
-    """Hold several locks, taken in the given order; all callers must use the same order."""
-    with ExitStack() as held:
-        for lock in locks:
-            held.enter_context(lock.held(wait_s))
-        yield
-
-
-def _pid(data: bytes) -> int | None:
-    return int(data) if data.isdigit() else None
 
 
 LOCKS = {
@@ -410,15 +114,23 @@ class Home:
         return self.vault / GLOBAL if scope == GLOBAL else self.vault / "projects" / name
 
     @cached_property
-    def shared(self) -> Path | None:
-        """The folder in which machines share the views of a topic, None for views of its own."""
+    def shared(self) -> SharedViews | None:
+        """The place in which machines share the views of a topic, None for views of its own."""
         import msgspec
 
         try:
             place = msgspec.toml.decode(self.settings_path.read_bytes()).get("views")
         except (OSError, ValueError, msgspec.MsgspecError):
             return None  # Whoever reads all settings says what is wrong.
-        return self.path / place if isinstance(place, str) else None
+        if not isinstance(place, str):
+            return None
+        if place.startswith("s3://"):
+            from memtape.sinks.home.bucket_views import BucketViews
+
+            return BucketViews(self.path / "shared", place)
+        from memtape.sinks.home.claims import SharedViews
+
+        return SharedViews(self.path / place)
 
     def current(self) -> Build:
         """Return the served build, named by the link `current`; the first build without a link.
@@ -426,7 +138,7 @@ class Home:
         It is a `SharedBuild` where machines share their views.
         """
         if self.shared is not None:
-            return SharedBuild(self.shared)
+            return self.shared.served()
         pointer = self.path / "current"
         try:
             number = pointer.read_text().strip()
@@ -478,7 +190,7 @@ class Home:
     def epoch_lock(self, partition: int) -> FileLock:
         """The lock of an epoch, from its first write to its watermark. A reader with it sees whole epochs."""
         if self.shared is not None:
-            return SharedBuild(self.shared).epoch_lock(partition)
+            return self.shared.served().epoch_lock(partition)
         return self._epochs_lock(f"p{partition:02}", f"The right to the views of partition {partition}")
 
     def lease(self, partition: int) -> FileLock:

@@ -20,7 +20,8 @@ from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.times import DAY_US, format_day
-from memtape.sinks.home.folders import Home, read_json, write_whole
+from memtape.sinks.home.files import read_json, write_whole
+from memtape.sinks.home.folders import Home
 
 Outcome = Literal["kept", "nothing", "timeout", "refused", "error"]
 """How it went with a window of talk: facts were kept, none were found, the model was late, its answer could

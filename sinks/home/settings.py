@@ -11,7 +11,8 @@ from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import JudgeOptions, ModelOptions
 from memtape.schemas.variables import PROD
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.files import write_whole
+from memtape.sinks.home.folders import Home
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -47,7 +48,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The URL of a log on Kafka (`kafka://host:port/topic`). `MEMTAPE_LOG` overrides it."""
 
     views: str | None = None
-    """The folder in which [machines share the views](how-to.md#share-a-log-in-a-team-on-kafka) of a topic."""
+    """Where [machines share the views](how-to.md#share-a-log-in-a-team-on-kafka) of a topic: folder or bucket."""
 
     profile: str = PROD
     """The [profile](#profiles). `MEMTAPE_PROFILE` and `--profile` override it."""

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
+from memtape.sinks.home.files import make_folder, read_json, write_whole
+from memtape.sinks.home.folders import Home
 
 Plan = TypeVar("Plan")
 

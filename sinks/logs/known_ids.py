@@ -25,7 +25,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import EVENT_TYPES, version_of
 from memtape.schemas.ids import SHORT_CHARS, digest_of, id_bytes
 from memtape.schemas.log import Log, Slot, slots_between, trail_of
-from memtape.sinks.home.folders import UNFINISHED, write_whole
+from memtape.sinks.home.files import UNFINISHED, write_whole
 
 MAGIC = b"memtape known ids 3\n"
 LEAST_SLOTS = 100

@@ -18,7 +18,8 @@ from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import SPOOLED, Log, Position, known_among
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home, private, write_whole
+from memtape.sinks.home.files import private, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
 

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.files import write_whole
+from memtape.sinks.home.folders import Home
 from memtape.tools.agents.hosts import HOSTS, Host, SettingsEntry, Words
 from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SCRIPT, plugin_files, script_hook
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out

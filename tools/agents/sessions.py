@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from memtape.schemas.ids import digest_of
-from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.files import write_whole
 from memtape.tools.keep.wire import FOLDER
 
 KEPT_S = 30 * 86_400

@@ -24,7 +24,8 @@ from memtape.schemas.errors import Denied, MemtapeError, Paused
 from memtape.schemas.events import DEV_TAG, Kind, Origin
 from memtape.schemas.times import format_time
 from memtape.schemas.variables import AGENT_VARIABLES, NO_PERSIST, ORIGIN_VARIABLE, PROD, PROFILE_VARIABLE
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.files import write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 
 PAUSES_NAME = "pauses.json"

@@ -29,7 +29,8 @@ import orjson
 from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.files import write_whole
+from memtape.sinks.home.folders import Home
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor

@@ -17,7 +17,8 @@ import msgspec
 
 from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.files import write_whole
+from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Said
 

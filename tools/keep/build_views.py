@@ -11,8 +11,9 @@ from memtape.schemas.errors import DamagedViews
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
 from memtape.sinks.epochs import PartitionViews
+from memtape.sinks.home.builds import Build
 from memtape.sinks.home.claims import PartitionClaim
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.folders import Home
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, foreign
 

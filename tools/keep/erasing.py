@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import msgspec
@@ -362,7 +364,8 @@ def search(home: Home, log: Log, needles: Needles, phase: str, unfinished: str =
     tell = partial(tell_progress, phase)
     places = search_home(home.path, needles, tell, is_own, vault.zone_in, kept)
     if home.shared is not None:
-        shared = search_home(home.shared, needles, tell)
+        with TemporaryDirectory() as folder:
+            shared = search_home(home.shared.copy_all(Path(folder), tell), needles, tell)
         places += [place._replace(path=f"{home.shared}/{place.path}") for place in shared]
     return FileSearch(needles, [search_log(pieces, needles), *places])
 

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.rows import TABLES, GoneRow, LivingRow, Row, TableName, Watermark
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.folders import Home
 from memtape.sinks.search_index import OpenIndex
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault

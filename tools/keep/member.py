@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, cast
 
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
@@ -22,8 +21,9 @@ from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.events import Configured, Ticked
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.metrics import tell_progress
-from memtape.sinks.home.claims import Claimant, PartitionClaim, join_folder, make_claim
-from memtape.sinks.home.folders import FileLock, Home, SharedBuild
+from memtape.sinks.home.claims import Claimant, PartitionClaim, SharedViews
+from memtape.sinks.home.files import FileLock
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.consumer_group import ConsumerGroup
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.tables import Shard
@@ -37,9 +37,9 @@ from memtape.tools.keep.verify import verify
 
 GROUP_WAIT_S = 0.1
 """The wait of a member for changes of its partitions (s), all the time."""
-LOOK_S, OWNER_LOOK_S = 0.5, 2.0
-"""The intervals (s) in which a single run looks whether all is done, and in which an owner looks for a later
-claim, noted damage, and files of late writers.
+LOOK_S, PUBLISH_S = 0.5, 5.0
+"""The intervals (s) in which a single run looks whether all is done, and in which an owner publishes. Readers
+find what is not published yet in the tail of the log.
 """
 ENDS_S, VERSION_S = 0.04, 0.5
 """The interval (s) between two questions for the ends of the log, and the longest wait for a change."""
@@ -99,7 +99,7 @@ class OwnedPartition(threading.Thread):
     ) -> None:
         super().__init__(name=f"partition {number}", daemon=True)
         self._home, self._log, self._number, self._who, self._on_note = home, log, number, who, on_note
-        self._folder = shared_folder(home)
+        self._shared = shared_views(home)
         self.stopping = threading.Event()
         self.events = 0
 
@@ -108,7 +108,7 @@ class OwnedPartition(threading.Thread):
         while not self.stopping.is_set():
             claim: PartitionClaim | None = None
             try:
-                claim = make_claim(self._folder, self._number, self._who())
+                claim = self._shared.claim(self._number, self._who())
                 self._own(claim)
             except BaseException as error:  # LanceDB names no class for damage, and a panic is no Exception.
                 with suppress(OSError):
@@ -132,27 +132,31 @@ class OwnedPartition(threading.Thread):
             served.note_damage(self._number)
 
     def _own(self, claim: PartitionClaim) -> None:
-        if not self._home.current().damage_path(self._number).exists():
-            claim.adopt()
+        claim.adopt()
         if self._project(claim, once=True):
             claim.serve()
             self._project(claim, once=False)
+            claim.publish()
 
     def _project(self, claim: PartitionClaim, *, once: bool) -> bool:
         """Run the flow under a claim; return whether it has come to the end of the log with `once`."""
-        control, before, looked_at = control_of(self._home, once=once), self.events, time.monotonic()
+        control, before = control_of(self._home, once=once), self.events
+        looked_at = published_at = time.monotonic()
         views = BuildViews(self._home, self._log, claim=claim)
         views.on_doubt = self._on_note
 
         def look(_: int) -> None:
-            nonlocal looked_at
+            nonlocal looked_at, published_at
             self.events = before + control.events_read
             if self.stopping.is_set():
                 control.stopping.set()
-            if time.monotonic() > looked_at + OWNER_LOOK_S:
+            if claim.is_served and time.monotonic() > published_at + PUBLISH_S:
+                claim.publish()
+                published_at = time.monotonic()
+            if time.monotonic() > looked_at + self._shared.look_s:
                 looked_at = time.monotonic()
                 claim.sweep()
-                if claim.is_fenced() or claim.build.damage_path(self._number).exists():
+                if claim.is_fenced() or claim.is_damaged():
                     control.stopping.set()
 
         project(views, control, look, partitions=[self._number])
@@ -234,12 +238,12 @@ class Member(Owner):
     def rebuild(self) -> Rebuilt:
         """Have the owners make all views anew, out of sight of readers, and verify them."""
         self._log.check()
-        began, before = time.monotonic(), SharedBuild(shared_folder(self._home))
+        began, before = time.monotonic(), shared_views(self._home).served()
         for number in before.claims:
             before.note_damage(number)
 
         def is_done() -> bool:
-            claims = SharedBuild(shared_folder(self._home)).claims
+            claims = shared_views(self._home).served().claims
             return all(claims[number] > claim for number, claim in before.claims.items())
 
         self._share(is_done)
@@ -254,6 +258,8 @@ class Member(Owner):
     def scrub(self) -> tuple[list[int], int]:
         """Be a member until no served views hold erased texts, and blank the slots; see `Owner.scrub`."""
         self._share(lambda: is_scrubbed(self._home, self._log))
+        for number in range(self._log.partitions):
+            shared_views(self._home).sweep(number)
         return [], blank(self._home, self._log)
 
     def mend(self) -> None:
@@ -267,7 +273,8 @@ class Member(Owner):
         log = getattr(self._log, "kafka", self._log)
         if not isinstance(log, KafkaLog):
             raise MemtapeError("Only a topic's views can be shared.", "Take `views` out of settings.toml.")
-        place = join_folder(shared_folder(self._home), log.log_id)
+        shared = shared_views(self._home)
+        place = shared.join(log.log_id)
         group = ConsumerGroup(log, f"{log.target.topic}.views-{place.id}")
         machine, ended, looked_at = platform.node(), 0, time.monotonic()
         # msgspec looks at a type when it first meets it; two threads that do so at once crash the process.
@@ -292,6 +299,7 @@ class Member(Owner):
                     owned[number].start()
                 if time.monotonic() > looked_at + LOOK_S:
                     looked_at = time.monotonic()
+                    shared.refresh()
                     if is_done():
                         break
         finally:
@@ -305,17 +313,16 @@ class Member(Owner):
         return ended + sum(it.events for it in owned.values())
 
 
-def shared_folder(home: Home) -> Path:
-    """Return the folder of shared views of a member's home."""
+def shared_views(home: Home) -> SharedViews:
+    """Return the shared views of a member's home."""
     assert home.shared is not None
     return home.shared
 
 
 def blank(home: Home, log: Log) -> int:
-    """Blank slots as `blank_slots` does, one process of the team at a time."""
-    with FileLock(shared_folder(home) / "claims" / "blanking.lock", "The right to blank slots").held(
-        BLANKING_S
-    ):
+    """Blank slots as `blank_slots` does, one process at a time of those that see the same folder."""
+    path = shared_views(home).path / "claims" / "blanking.lock"
+    with FileLock(path, "The right to blank slots").held(BLANKING_S):
         return blank_slots(BuildViews(home, log))
 
 

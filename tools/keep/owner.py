@@ -15,7 +15,8 @@ from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import tell_progress
-from memtape.sinks.home.folders import Home, all_of
+from memtape.sinks.home.files import all_of
+from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation

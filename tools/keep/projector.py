@@ -22,7 +22,8 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import Basis
-from memtape.sinks.home.folders import Home, all_of
+from memtape.sinks.home.files import all_of
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import environment_for, open_log
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of

@@ -22,7 +22,9 @@ from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import ScopeMark, VaultPage
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.files import make_folder, read_json, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import WATERMARK_FILE, forget_lost
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.vault import Vault

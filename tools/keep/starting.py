@@ -22,7 +22,8 @@ from memtape.schemas.errors import Locked, MemtapeError
 
 if TYPE_CHECKING:
     from memtape.schemas.log import Log
-    from memtape.sinks.home.folders import FileLock, Home
+    from memtape.sinks.home.files import FileLock
+    from memtape.sinks.home.folders import Home
 
 ReportT = TypeVar("ReportT")
 NOWHERE = os.path.abspath(os.sep)

@@ -15,7 +15,8 @@ from memtape.schemas.log import Log, trail_of
 from memtape.schemas.metrics import FOLDING, tell_progress
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.folders import Home
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope

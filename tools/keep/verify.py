@@ -14,7 +14,8 @@ from memtape.flows.projection import LoggedBodies, OnFold, fold_until
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Row, TableName, Watermark
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import foreign
 from memtape.sinks.vault import Vault

@@ -12,7 +12,7 @@ from typing import Any
 from memtape.flows.projection import basis_of, open_projection
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Guarded, ScopeHeld, Watermark
-from memtape.sinks.home.folders import Build
+from memtape.sinks.home.builds import Build
 from memtape.sinks.search_index import NOTHING, OpenIndex, with_rows
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import RowT, Shard

@@ -30,7 +30,8 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.builds import Build
+from memtape.sinks.home.folders import Home
 from memtape.sinks.row_tables import RowsMoved
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.sinks.tables import Shard, foreign

@@ -22,7 +22,6 @@ from memtape.schemas.model import JudgeOptions
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
 from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
-from memtape.sinks.home.claims import owners_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
@@ -194,7 +193,7 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
         "flushes": counts.tally(FLUSHES), "left_out": counts.tally(LEFT_OUT),
         "paused": tuple(pauses_of(home.path).lasting(now_us)), "model": model_use(home, now_us),
         "disk": disk_of(home), "erasures": tuple(commands_that_finish(home)),
-        "owners": owners_of(home.shared) if home.shared is not None else {},
+        "owners": home.shared.owners() if home.shared is not None else {},
     }  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from memtape.schemas.codec import encode
 from memtape.schemas.errors import InvalidUse
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.visible import many, visible_json
-from memtape.sinks.home.folders import Home, write_new
+from memtape.sinks.home.files import write_new
+from memtape.sinks.home.folders import Home
 from memtape.state.core.erasures import erasures_of
 from memtape.state.views.pages import pages_at
 from memtape.state.views.standing_pages import MEMORIES_PER_PAGE, memory_path

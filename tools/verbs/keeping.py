@@ -17,7 +17,7 @@ from msgspec import Meta
 from memtape.schemas.errors import InvalidUse, Locked, MemtapeError
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import write_new
+from memtape.sinks.home.files import write_new
 from memtape.sinks.home.settings import change_setting, local_settings
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside

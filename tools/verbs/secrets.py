@@ -14,7 +14,8 @@ from memtape.schemas.events import Origin
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import US_PER_S
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home, write_new
+from memtape.sinks.home.files import write_new
+from memtape.sinks.home.folders import Home
 from memtape.tools.capture.profiles import Pause, pauses_of
 from memtape.tools.capture.profiles import pause as pause_home
 from memtape.tools.capture.profiles import resume as resume_home

@@ -26,7 +26,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memtape import __version__
 from memtape.schemas.errors import InvalidScope, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.sinks.home.folders import Home, write_new
+from memtape.sinks.home.files import write_new
+from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import Handlers, ServedMemory
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.doors.http import PATH

@@ -24,7 +24,8 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.placeholders import DIGEST_BYTES
-from memtape.sinks.home.folders import Home, private, write_whole
+from memtape.sinks.home.files import private, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.rules import FoundSecret, names_a_secret
 
 KEY_BYTES = 32
