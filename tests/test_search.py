@@ -17,7 +17,7 @@ from tables import table
 from test_archiving import archive, sum_up
 
 from memtape.schemas.codec import encode, event_of
-from memtape.schemas.errors import NotFound
+from memtape.schemas.errors import MemtapeError, NotFound, OffsetOutOfRange
 from memtape.schemas.events import Event, Kind, Origin
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
@@ -27,7 +27,7 @@ from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
-from memtape.tools.query import retrieval
+from memtape.tools.query import reading, retrieval
 from memtape.tools.query.ordering import SOURCE_OF, answered, source_of
 from memtape.tools.query.plan import SOURCES, SearchQuery
 
@@ -286,3 +286,20 @@ def test_a_question_takes_one_thread_of_algebra_and_leaves_the_others(client: Cl
         assert get() == 2
     finally:
         put(before)
+
+
+def test_a_search_waits_for_the_views_of_a_position(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)  # As in a long log: a search projects nothing by itself.
+    receipt = client.capture("The gauge of the boiler reads seven bar.")
+    position = f"{receipt.partition}/{receipt.offset}"
+    assert [it.projected for it in client.search("boiler gauge").results] == [False]
+    assert [it.projected for it in client.search("boiler gauge", at_least=position).results] == [True]
+    with pytest.raises(OffsetOutOfRange, match="There is no position 0/999999"):
+        client.search("boiler gauge", at_least="0/999999")
+    with pytest.raises(MemtapeError, match="3 days is no position"):
+        client.search("boiler gauge", at_least="3 days")
+    monkeypatch.setattr(reading, "POSITION_WAIT_S", 0.0)
+    receipt = client.capture("The gauge of the pump reads two bar.")
+    with client.home.lock("projector"), pytest.raises(MemtapeError, match="do not have") as refusal:
+        client.search("pump gauge", at_least=f"{receipt.partition}/{receipt.offset}")
+    assert "status()" in refusal.value.hint

@@ -204,6 +204,7 @@ class Client(World):
         quiet: bool = False,
         explain: bool = False,
         without: Sequence[Lane] = (),
+        at_least: str | None = None,
         as_of: str | datetime | int | None = None,
     ) -> Answer:
         """Find memories and turns of this project, and of global, by words; without words list the latest memories.
@@ -214,8 +215,9 @@ class Client(World):
         quick; else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled`
         event is appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one.
         Summaries follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same
-        question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model.
-        Raises `MemtapeError` for a damaged cursor, or one of another question, scope or home.
+        question. `at_least` waits for views at most 30 s. A `deep` search has one page and its steps
+        (`Answer.trace`), and may ask a configured model. Raises `MemtapeError` for a damaged cursor, or one
+        of another question, scope or home.
 
         query: What to look for, in the words that you expect in it.
         limit: The most results, 1 to 1000.
@@ -238,6 +240,7 @@ class Client(World):
         quiet: Do not put this search on the log.
         explain: Say why each result stands where it stands.
         without: Leave this lane out, for comparing.
+        at_least: Wait until the views have this position, as 3/120.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     def recent(
@@ -861,6 +864,7 @@ class AsyncClient:
         quiet: bool = False,
         explain: bool = False,
         without: Sequence[Lane] = (),
+        at_least: str | None = None,
         as_of: str | datetime | int | None = None,
     ) -> Answer:
         """Find memories and turns of this project, and of global, by words; without words list the latest memories.
@@ -871,8 +875,9 @@ class AsyncClient:
         quick; else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled`
         event is appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one.
         Summaries follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same
-        question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model.
-        Raises `MemtapeError` for a damaged cursor, or one of another question, scope or home.
+        question. `at_least` waits for views at most 30 s. A `deep` search has one page and its steps
+        (`Answer.trace`), and may ask a configured model. Raises `MemtapeError` for a damaged cursor, or one
+        of another question, scope or home.
 
         query: What to look for, in the words that you expect in it.
         limit: The most results, 1 to 1000.
@@ -895,6 +900,7 @@ class AsyncClient:
         quiet: Do not put this search on the log.
         explain: Say why each result stands where it stands.
         without: Leave this lane out, for comparing.
+        at_least: Wait until the views have this position, as 3/120.
         as_of: Ask the past: a position as 3/120,7/45 (partition/offset), ISO 8601, or an age as 3d.
         """
     async def recent(

@@ -44,16 +44,23 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
     if _VECTOR.match(text) is None:
         time_us = parse_time(text, now_us)
         return {number: log.offset_after(number, time_us) for number in range(log.partitions)}
-    positions = dict(enumerate(log.ends()))
+    return dict(enumerate(log.ends())) | offsets_of(text, log)
+
+
+def offsets_of(text: str, log: Log) -> Positions:
+    """Parse `3/120,7/45` (partition/offset). Raises `MemtapeError`, `OffsetOutOfRange` beyond the log."""
+    if _VECTOR.match(text) is None:
+        raise MemtapeError(f"{text} is no position.", "Write partition/offset, as 3/120.")
+    ends, found = dict(enumerate(log.ends())), dict[int, int]()
     for pair in text.split(","):
         partition, offset = map(int, pair.split("/"))
-        if partition not in positions or offset > positions[partition]:
-            end = positions.get(partition)
+        if partition not in ends or offset > ends[partition]:
+            end = ends.get(partition)
             said = f"ends at {end}" if end is not None else "does not exist"
             told = f"There is no position {partition}/{offset}: partition {partition} {said}."
             raise OffsetOutOfRange(told)
-        positions[partition] = offset
-    return positions
+        found[partition] = offset
+    return found
 
 
 def time_asked(text: str, now_us: int) -> int | None:

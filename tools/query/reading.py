@@ -32,6 +32,8 @@ AGAIN_S = 10
 """A small reader starts no projector sooner after another: each takes half a second of processor time."""
 WAKE_S = 5.0
 """The wait of a question for a woken project's rows; afterwards it is answered from the existing rows."""
+POSITION_WAIT_S = 30.0
+"""The wait of a question for the views of a named position."""
 LOOK_AGAIN_S = 0.05
 """Poll interval of a small reader (s)."""
 INLINE_EVENTS = 2_000
@@ -98,6 +100,32 @@ class Reader(Retriever):
                 marks = [self.watermark(number) for number in partitions]
                 if all(mark.revision >= revision for mark in marks):
                     return
+
+    def await_position(self, position: str) -> None:
+        """Wait until the views have the events at a position, as `3/120,7/45`, whoever writes them.
+
+        Raises `MemtapeError` for no position of the log, and after `POSITION_WAIT_S`.
+        """
+        from memtape.tools.query.as_of import offsets_of
+
+        until = time.monotonic() + POSITION_WAIT_S
+        for number, offset in offsets_of(position, self.log).items():
+            while self._lacks(number, offset):
+                if time.monotonic() > until:
+                    told = f"The views do not have {number}/{offset} after {POSITION_WAIT_S:.0f} s."
+                    raise MemtapeError(
+                        told, "`memtape status` says how far they are; `memtape run` writes them."
+                    )
+                try:
+                    self.project()
+                except Locked:  # It has waited for the lock half a second.
+                    continue
+
+    def _lacks(self, number: int, offset: int) -> bool:
+        """Whether an event that changes rows, up to an offset, is not in the views."""
+        mark = self.watermark(number).offset
+        pending = self.log.read(number, mark, 1, types=PENDING_TYPES) if mark <= offset else ()
+        return any(slot.offset <= offset for slot in pending)
 
     def is_asleep(self, scope: str) -> bool:
         """Whether the rows of a whole project have left the views, so far as these can be read."""

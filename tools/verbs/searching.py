@@ -97,6 +97,7 @@ class SearchAsks(Asks, frozen=True):
     without: Annotated[
         tuple[Lane, ...], people("Leave this lane out, for comparing.", option="--without")
     ] = ()
+    at_least: Annotated[str | None, people("Wait until the views have this position, as 3/120.")] = None
     as_of: AsOf = None
 
 
@@ -123,14 +124,16 @@ def search(world: World, asked: SearchAsks) -> Answer:
     Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
     else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
     appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one. Summaries
-    follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same question. A `deep`
-    search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises `MemtapeError`
-    for a damaged cursor, or one of another question, scope or home.
+    follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same question. `at_least`
+    waits for views at most 30 s. A `deep` search has one page and its steps (`Answer.trace`), and may ask a
+    configured model. Raises `MemtapeError` for a damaged cursor, or one of another question, scope or home.
     """
     # A caller of the command waits from the start of its process.
     began_ns = STARTED_NS if world.door == "cli" else time.monotonic_ns()
     cursor = query.plan.Cursor(now_us()) if asked.cursor is None else query.plan.read(asked.cursor)
     question = _question(world, asked, cursor.asked_at)
+    if asked.at_least is not None:
+        world.reader.await_position(asked.at_least)
     answer = world.read(
         lambda views, scope: query.ordering.page_of(views, scope, question, cursor), asked.as_of
     )
