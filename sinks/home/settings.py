@@ -48,7 +48,8 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The URL of a log on Kafka (`kafka://host:port/topic`). `MEMTAPE_LOG` overrides it."""
 
     views: str | None = None
-    """Where [machines share the views](how-to.md#share-a-log-in-a-team-on-kafka) of a topic: folder or bucket."""
+    """The folder or bucket where [machines share views](how-to.md#share-a-log-in-a-team-on-kafka) of a topic.
+    """
 
     profile: str = PROD
     """The [profile](#profiles). `MEMTAPE_PROFILE` and `--profile` override it."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
+from memtape.flows.projection import basis_of
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.events import Configured, Ticked
@@ -26,6 +27,7 @@ from memtape.sinks.home.files import FileLock
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.consumer_group import ConsumerGroup
 from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, restore, snapshot
 from memtape.tools.keep.build_views import BuildViews
@@ -134,6 +136,8 @@ class OwnedPartition(threading.Thread):
     def _own(self, claim: PartitionClaim) -> None:
         claim.adopt()
         if self._project(claim, once=True):
+            # What was adopted may have snapshots from before an erasure.
+            Snapshots(claim.build, self._number, basis_of(self._log, self._number)).discard_others()
             claim.serve()
             self._project(claim, once=False)
             claim.publish()
