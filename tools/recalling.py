@@ -53,7 +53,7 @@ def handed_start(world: World, context: ProjectContext) -> str | None:
 
 def append_recall(world: World, body: Recalled) -> str | None:
     """Append a recall; return the event's id, None where the project has nothing or stores nothing now."""
-    if not world.is_made() or world.silence() is not None:
+    if not world.is_made() or not world.stores():
         return None
     return world.append("recalled", body, world.scope).id
 

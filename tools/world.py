@@ -107,7 +107,7 @@ class World(Writer):
 
         Does nothing where nothing is stored now, or where reading must not wake a project.
         """
-        if self.wakes and self.reader.is_asleep(scope) and self.silence() is None:
+        if self.wakes and self.reader.is_asleep(scope) and self.stores():
             self.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
             self.reader.awaken(scope)
 

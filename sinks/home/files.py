@@ -85,6 +85,11 @@ def private(name: str, flags: int) -> int:
     return os.open(name, flags, 0o600)
 
 
+def is_read_only(folder: Path) -> bool:
+    """Whether a folder is there, and nothing can be made in it."""
+    return folder.is_dir() and not os.access(folder, os.W_OK)
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and its missing parents, accessible to their owner alone.
 

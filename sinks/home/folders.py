@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.sinks.home.builds import Build
-from memtape.sinks.home.files import UNFINISHED, FileLock, all_of, write_whole
+from memtape.sinks.home.files import UNFINISHED, FileLock, all_of, is_read_only, write_whole
 
 if TYPE_CHECKING:
     from memtape.sinks.home.claims import SharedViews
@@ -53,7 +53,8 @@ pass of consolidation and with questions to a model: no two processes decide, or
 class Home:
     """A data folder, readable by its owner alone (0700), made when first opened unless `make` is false.
 
-    `is_nowhere`: whether nothing can be made in it.
+    `is_nowhere`: whether nothing can be made in it. `is_read_only`: whether the folder is there and cannot be
+    written, as on a read-only disk: it can be asked, and nothing is stored.
 
     `log_path`: the embedded log. `spool_path`: captures that wait for a broker. `vault`: the root of the
     Markdown. `vault_notes`: lists of written pages, and their offsets. `erasures`: plans of erasures cut
@@ -95,13 +96,19 @@ class Home:
             return
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+            is_open = path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077
+            if is_open and not self.is_read_only:
                 path.chmod(0o700)
         except OSError as error:
             raise MemtapeError(
                 f"The home {path} cannot be used: {error.strerror}.",
                 "Choose another with --home or MEMTAPE_HOME.",
             ) from error
+
+    @cached_property
+    def is_read_only(self) -> bool:
+        """See the class."""
+        return is_read_only(self.path)
 
     @classmethod
     def nowhere(cls) -> Home:
@@ -207,7 +214,12 @@ class Home:
         return [FileLock(path, "A lease") for path in sorted((self.path / "epochs").glob("lease-*.lock"))]
 
     def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
-        """Hold the locks of partitions, waiting up to `wait_s` for each; raises `Locked`."""
+        """Hold the locks of partitions, waiting up to `wait_s` for each; raises `Locked`.
+
+        Nothing writes, and nothing is held, in a read-only home.
+        """
+        if self.is_read_only:
+            return nullcontext()
         return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)
 
 

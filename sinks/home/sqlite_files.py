@@ -33,12 +33,19 @@ class KeptConnection(sqlite3.Connection):
     While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
     and then says "locking protocol". To switch to WAL it waits for no process at all. Nothing was done by
     then, and the statement is run again, as for a busy file.
+
+    A `read_only` connection writes no file beside the database either. Without a write-ahead file it takes
+    the database for one that never changes.
     """
 
     _name: str | None = None
 
-    def __init__(self, path: Path, *rest: Any, **options: Any) -> None:
-        super().__init__(path, *rest, **options)
+    def __init__(self, path: Path, *, read_only: bool = False, **options: Any) -> None:
+        place: Path | str = path
+        if read_only:
+            still = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
+            place = f"{path.absolute().as_uri()}?mode=ro{still}"
+        super().__init__(place, uri=read_only, **options)
         self._name = os.path.realpath(path)
         with _lock:
             _uses[self._name] += 1

@@ -35,6 +35,7 @@ from memtape.schemas.ids import SHORT_CHARS
 from memtape.schemas.log import DEFAULT_PARTITIONS, Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.sinks.home.files import is_read_only
 from memtape.sinks.home.sqlite_files import USE_WAL, WAIT_S, KeptConnection
 from memtape.sinks.logs.admission import admit
 
@@ -68,6 +69,7 @@ class EmbeddedLog(Log):
 
     `partitions` is only asked when the log is made; opened with another number it raises `LogExists`. With
     `copy_of`, another log's id, it is made without a slot, to be filled by `append_raw`, or opened to go on.
+    In a folder that cannot be written it can be read.
     """
 
     def __init__(
@@ -81,21 +83,23 @@ class EmbeddedLog(Log):
         self.path = path
         self._lock = threading.RLock()
         self._files: tuple[tuple[int, int], ...] | None = None
+        read_only = path != IN_MEMORY and is_read_only(path.parent)
         with self._explained():
             if path != IN_MEMORY and not os.path.exists(path):
                 _make_private(path)
-            self._db = sqlite3.connect(
+            self._db = KeptConnection(
                 path,
+                read_only=read_only,
                 timeout=WAIT_S,
                 isolation_level=None,
                 check_same_thread=False,
-                factory=KeptConnection,
                 cached_statements=256,
             )
-            self._db.execute(f"PRAGMA page_size={PAGE_BYTES}")
-            self._db.execute(USE_WAL)
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA secure_delete=ON")
+            if not read_only:
+                self._db.execute(f"PRAGMA page_size={PAGE_BYTES}")
+                self._db.execute(USE_WAL)
+                self._db.execute("PRAGMA synchronous=FULL")
+                self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
             if schema == UNFINISHED and copy_of is not None:
@@ -419,6 +423,11 @@ class EmbeddedLog(Log):
                 ) from error
             if isinstance(error, sqlite3.ProgrammingError):
                 raise MemtapeError(f"The log {self.path} was closed.", "Open another client.") from error
+            if code.startswith("SQLITE_READONLY"):
+                raise MemtapeError(
+                    f"{self.path.parent} cannot be written: nothing was stored.",
+                    "It can be asked. To store something, make it writable, or name a copy with --home.",
+                ) from error
             raise MemtapeError(
                 f"The log {self.path} cannot be used: {error} ({code}).",
                 "See that the folder can be written, that its disk has room, and that no limit on file sizes "

@@ -63,6 +63,6 @@ def offered(client: Client, prompt: str, session: str) -> tuple[str, Answer]:
             break
         lines.append(line)
     shown = msgspec.structs.replace(answer, results=answer.results[: len(lines) - 1])
-    if client.silence() is None:
+    if client.stores():
         note_recall(client.home, "prompt", shown, began_ns)
     return "\n".join(lines) if shown.results else "", shown

@@ -316,6 +316,10 @@ class Writer:
         """Return the pause in which nothing of this scope is stored now, None for none."""
         return silence_of(self.home.path, lambda: self.scope)
 
+    def stores(self) -> bool:
+        """Whether this scope stores anything now: no pause is in force, and the home can be written."""
+        return self.silence() is None and not self.home.is_read_only
+
     def is_made(self) -> bool:
         """Whether the scope exists and can have memories."""
         return self._scope is not None or not is_unmade(self.scope)

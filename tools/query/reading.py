@@ -149,9 +149,10 @@ class Reader(Retriever):
         """Project the pending events of a scope if quick and no other process does; else start a projector.
 
         Unless `is_written`, a process that has projected folds them in memory instead, where that is quicker.
-        A process that keeps nothing has no views: its captures are read from its log.
+        A process that keeps nothing has no views: its captures are read from its log. A read-only home is
+        read as it is.
         """
-        if self._home.is_nowhere:
+        if self._home.is_nowhere or self._home.is_read_only:
             return
         log, ends = self.log, self.log.ends()
         numbers = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}

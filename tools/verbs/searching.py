@@ -143,7 +143,7 @@ def search(world: World, asked: SearchAsks) -> Answer:
     if asked.quiet or asked.as_of is not None or question.valid_at is not None:
         return answer
     recorded = append_recall(world, recalled(question.query, asked.limit, question.filters, answer))
-    if world.silence() is None:
+    if world.stores():
         note_recall(world.home, world.door, answer, began_ns)
     return msgspec.structs.replace(answer, recall_id=recorded)
 
