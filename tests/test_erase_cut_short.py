@@ -205,6 +205,8 @@ def test_words_that_living_texts_say_are_named_with_ids_and_nothing_is_gone_for_
     needles = erase(client, id).after.needles
     assert needles.shared == {"violetmarmalade": (other,)}
     third = client.capture("The cellar code is violetmarmalade.").id
+    dry = call("erase", third, "--dry-run", home=client.home.path, scope=SCOPE)
+    assert "Not gone for good" in dry.output and f"violetmarmalade  {other[-8:]}" in dry.output
     said = call("erase", third, home=client.home.path, scope=SCOPE, code=None)
     assert "Erased for good" not in said.output and f"violetmarmalade  {other[-8:]}" in said.output
     assert "Not gone for good" in said.output and "Erase those texts too" in said.output

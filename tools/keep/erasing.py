@@ -132,6 +132,17 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
         self.corrections = {id: said for id, said in self.corrections.items() if said not in gone}
 
     @property
+    def name(self) -> str:
+        """The name under which the plan is kept until it is carried out; empty for nothing to erase."""
+        return self.items[0].id if self.items else ""
+
+    @property
+    def gone(self) -> Gone:
+        """The scope and id of each event that is erased by now, or by the plan."""
+        before = [(self.scope, id) for id in self.erased_before]
+        return dict.fromkeys(before + [(item.scope, item.id) for item in self.items])
+
+    @property
     def corrected(self) -> list[ErasedItem]:
         """The items that are corrections by people."""
         return [item for item in self.items if item.scope == self.scope and item.id in self.corrections]
@@ -232,15 +243,10 @@ def erase(made: ErasurePlan, writer: Writer, on_note: OnNote) -> Erasure:
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_note)
-    gone: Gone = dict.fromkeys(
-        [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
-    )
-    needles, before = needles_of(log, gone, made), None
-    name = made.items[0].id if made.items else ""
-    if made.texts or made.labels:
-        before = search(home, log, needles, "searching before", name)
-        if not made.is_resumed:
-            _check_sight(before)
+    before, name = search_before(made, home, log), made.name
+    needles = before.needles
+    if before.places and not made.is_resumed:
+        _check_sight(before)
     if name:
         kept = replace(made, corrections={}, others=[], vectors=[*needles.vectors], is_resumed=True)
         keep_unfinished(home, name, kept)
@@ -263,7 +269,15 @@ def erase(made: ErasurePlan, writer: Writer, on_note: OnNote) -> Erasure:
     after = search(home, log, needles, "searching after", name)
     if name and (after.clean or after.only_own):
         drop_unfinished(home, name)
-    return Erasure(made, before, after)
+    return Erasure(made, before if before.places else None, after)
+
+
+def search_before(made: ErasurePlan, home: Home, log: Log) -> FileSearch:
+    """Return the search for a plan's texts where they still stand; without texts no file is searched."""
+    needles = needles_of(log, made.gone, made)
+    if not (made.texts or made.labels):
+        return FileSearch(needles, [])
+    return search(home, log, needles, "searching before", made.name)
 
 
 def _events_of(made: ErasurePlan, writer: Writer) -> list[Event]:

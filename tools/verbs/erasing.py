@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -22,7 +22,7 @@ from memtape.tools.query.plan import is_whole, only_scope
 from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said, terminal
 
 if TYPE_CHECKING:
-    from memtape.sinks.remains import Needles
+    from memtape.sinks.remains import Needles, SearchedFile
     from memtape.tools.keep import erasing
     from memtape.tools.world import World
 
@@ -34,7 +34,7 @@ class EraseAsks(Asks, frozen=True):
     tag: Annotated[str | None, said("Everything captured with this tag.")] = None
     only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
     everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
-    dry_run: Annotated[bool, said("Only list what would go.")] = False
+    dry_run: Annotated[bool, said("Only list what would go, and what would stay.")] = False
     yes: Annotated[bool, said("Do not ask before erasing what was selected, or a correction.")] = False
 
     def selection(self) -> dict[str, str]:
@@ -86,8 +86,11 @@ def erase(world: World, asked: EraseAsks) -> Output:
     made = _planned(world, asked)
     if not is_json():
         _print_plan(made)
-    if asked.dry_run or not (made.items or made.erased_before):
+    if not (made.items or made.erased_before):
         yield _report(made)
+        return
+    if asked.dry_run:
+        yield from _dry_run(made, world)
         return
     is_doubtful = bool(asked.selection() or made.corrections or made.others)
     if is_doubtful and not asked.yes and not confirmed("Erase these for good?"):
@@ -107,6 +110,19 @@ def erase(world: World, asked: EraseAsks) -> Output:
     )
     yield report if done.after.proves else Failure(report)
     _print_proof(done, report.seconds or 0)
+
+
+def _dry_run(made: erasing.ErasurePlan, world: World) -> Output:
+    """Yield the report of a plan with the search before it, and say what the erasure would leave."""
+    from memtape.tools.keep.erasing import search_before
+
+    before = search_before(made, world.home, world.log)
+    yield msgspec.structs.replace(_report(made), before=_searched(before))
+    own = [place for place in before.found if place.own]
+    if own or before.needles.shared or before.needles.labelled:
+        say("What the erasure would leave:")
+    _print_own(own)
+    _print_unproven(before.needles, not own)
 
 
 def _planned(world: World, asked: EraseAsks) -> erasing.ErasurePlan:
@@ -227,10 +243,9 @@ def _print_proof(erasure: erasing.Erasure, seconds: float) -> None:
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     forms = Counter(place.form for place in after.places if place.form)
     say(f"Looked into {len(after.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
-    for place in sorted(after.found, key=lambda it: bool(it.own)):
-        first = f"{_counts(place.found)}, first at {place.found[0].where}"
-        yours = f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.'
-        say(yours if place.own else f"  found in {place.path} ({first})")
+    for place in (place for place in after.found if not place.own):
+        say(f"  found in {place.path} ({_where(place)})")
+    _print_own(place for place in after.found if place.own)
     for place in after.unreadable:
         say(f"  {place.path}: {place.unreadable}")
     if after.only_own:
@@ -244,6 +259,17 @@ def _print_proof(erasure: erasing.Erasure, seconds: float) -> None:
         good = "" if after.needles.shared else " for good"
         say(f"Erased{good}, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     _print_unproven(after.needles, erasure.ok)
+
+
+def _print_own(places: Iterable[SearchedFile]) -> None:
+    """Say which files of a person hold the text."""
+    for place in places:
+        where = _where(place)
+        say(f'Your own file "{place.path}" holds it ({where}), and is yours to delete or to change.')
+
+
+def _where(place: SearchedFile) -> str:
+    return f"{_counts(place.found)}, first at {place.found[0].where}"
 
 
 def _print_unproven(needles: Needles, ok: bool) -> None:
