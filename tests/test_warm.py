@@ -334,6 +334,20 @@ def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path,
 
 
 @pytest.mark.slow
+def test_a_prompt_that_was_late_is_noted(home: Path, project: Path) -> None:
+    said(home, project, PORT)
+    with sqlite3.connect(home / "log.db", isolation_level=None) as holder:
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        holder.execute("UPDATE meta SET value = value")
+        asked = told(project, "UserPromptSubmit", prompt=QUESTION)
+        assert hook(home, "claude", asked, alone=True) == b""
+    holder.close()
+    (line,) = latest_errors(home, 5)
+    assert "hook claude UserPromptSubmit" in line and "no context within 1.5 s" in line
+
+
+@pytest.mark.slow
 def test_a_start_projects_nothing_while_its_agent_waits(home: Path, project: Path) -> None:
     said(home, project, PORT)
     with Home(home).lock("projector"):  # Whoever wants to project now is told so.

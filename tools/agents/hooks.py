@@ -79,8 +79,8 @@ def _run(turn: HookCall, data: bytes, announced: Announced | None) -> bytes:
     told = turn.told
     at_prompt = HOSTS[told.host].begins_at_prompt
     may_begin = told.action == "start" or (told.action == "prompt" and at_prompt)
-    then = (lambda: leave_server(told.host, turn.home, data),)
-    late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up, then)
+    wait_s = START_WAIT_S if may_begin else WAIT_S
+    late = threading.Timer(wait_s, turn.give_up, (wait_s, lambda: leave_server(told.host, turn.home, data)))
     late.daemon = True
     try:
         if len(data) > LARGE_BYTES and not turn.alone and told.action != "start":

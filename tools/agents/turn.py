@@ -108,20 +108,22 @@ class HookCall:
         """End well; where `give_up` came first, it ends the process."""
         self._ending.acquire()
 
-    def give_up(self, then: Callable[[], None]) -> None:
-        """End here, since the agent should not wait; the missing captures are left to a detached process.
+    def give_up(self, wait_s: float, then: Callable[[], None]) -> None:
+        """End here, `wait_s` after the begin; the missing captures are left to a detached process.
 
-        `then` is done last: it leaves a server, without which the next hook would be as late.
+        A start or prompt that was given nothing is noted for the doctor. `then` is done last: it leaves a
+        server, without which the next hook would be as late.
         """
         if not self._ending.acquire(blocking=False):
             return
         try:
             if self.told.action == "start":
-                self.note_error(MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s."))
                 tell(in_form(self, LATE_START))
             elif not self.captured:
                 # What is captured twice has one id and counts once.
                 self.go_on()
+            if self.told.action in ("start", "prompt"):
+                self.note_error(MemtapeError(f"It gave no context within {wait_s:g} s."))
             then()
         finally:
             os._exit(0)
