@@ -99,6 +99,21 @@ def test_a_home_made_from_an_export_has_the_same_memories(
         assert sorted(back) == sorted(lines.read_text().splitlines())
 
 
+@pytest.mark.parametrize("name", ["memory.jsonl", "memory.md"])
+def test_an_export_says_what_the_project_is_given_of_global(said: Path, tmp_path: Path, name: str) -> None:
+    assert "global" not in call("export", tmp_path / f"1-{name}", home=said, scope=A).output
+    with Client(said, scope="global", origin="operator") as client:
+        client.capture("In all projects, use tabs.")
+    told = call("export", tmp_path / name, home=said, scope=A).stdout
+    assert "Not in it is global" in told and "use tabs" not in (tmp_path / name).read_text()
+    assert "Not in it is global" in call("export", home=said, scope=A).stderr
+    everything = tmp_path / f"all-{name}.jsonl"
+    assert document("export", everything, "--all", home=said)["left_global"] is False
+    other = tmp_path / "other"
+    call("import", everything, home=other)
+    assert "use tabs" in call("context", home=other, scope=A).stdout
+
+
 def test_markdown_has_what_is_remembered_and_nothing_is_written_over(said: Path, tmp_path: Path) -> None:
     page = tmp_path / "memory.md"
     assert document("export", page, home=said, scope=A)["pages"] == 1

@@ -12,6 +12,7 @@ import msgspec
 from memtape.schemas.codec import encode
 from memtape.schemas.errors import InvalidUse
 from memtape.schemas.log import Log, events_between
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import many, visible_json
 from memtape.sinks.home.files import write_new
 from memtape.sinks.home.folders import Home
@@ -19,6 +20,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.views.pages import pages_at
 from memtape.state.views.standing_pages import MEMORIES_PER_PAGE, memory_path
 from memtape.tools.capture.profiles import check_kept
+from memtape.tools.doors.terminal import say_all
 from memtape.tools.keep.states import partition_now
 from memtape.tools.verb import Verb, said
 
@@ -29,11 +31,15 @@ MARKDOWN = (".md", ".markdown")
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """An export: the new file, and the number of its events, or of its pages of Markdown."""
+    """An export: the new file, and the number of its events, or of its pages of Markdown.
+
+    `left_global` says that `global` holds texts, which the project is given too, and that they are not in it.
+    """
 
     file: str
     events: int = 0
     pages: int = 0
+    left_global: bool = False
 
 
 def export(
@@ -53,7 +59,7 @@ def export(
     `memtape import memory.jsonl` makes the same memories of them in another home, on a log of any kind; it
     adds nothing twice. What is forgotten is among the lines, and stays forgotten. What is erased is not.
     An import of the Markdown has the shown memories, each with its id, kind, tags, speaker and day. Without a
-    file the lines are printed.
+    file the lines are printed. Memories of global, as rules for all projects, go with --all alone.
 
     Raises `MemtapeError` for a file that is there.
     """
@@ -65,12 +71,14 @@ def export(
         parts = memory_pages(world.home, world.log, world.scope)
     else:
         parts = event_lines(world.log, None if every else world.scope)
+    left = not every and bool(world.log.matching("", [GLOBAL], ("captured",), 1))
     if file is None:
         for line in parts:
             sys.stdout.buffer.write(visible_json(line))
+        say_all(_left(left), err=True)
         return None
     count = write_new(Path(file), parts)
-    return Exported(file, 0 if is_markdown else count, count if is_markdown else 0)
+    return Exported(file, 0 if is_markdown else count, count if is_markdown else 0, left)
 
 
 def event_lines(log: Log, scope: str | None) -> Iterator[bytes]:
@@ -97,6 +105,12 @@ def memory_pages(home: Home, log: Log, scope: str) -> Iterator[bytes]:
 def _export_lines(world: World, asked: Any, done: Exported) -> Iterator[str]:
     what = many(done.pages, "page") if done.pages else many(done.events, "event")
     yield f"Exported {what} to {done.file}."
+    yield from _left(done.left_global)
+
+
+def _left(is_left: bool) -> Iterator[str]:
+    if is_left:
+        yield "Not in it is global, which this project is given too. --all exports all projects and global."
 
 
 VERBS = (Verb("export", export, lines=_export_lines, answers=Exported),)
