@@ -259,6 +259,20 @@ def test_notes_of_obsidian(client: Client, tmp_path: Path) -> None:
     assert take(client, tmp_path / "notes").taken == 1
 
 
+def test_what_is_of_no_known_form_is_named_with_its_place(tmp_path: Path) -> None:
+    for n in range(7):
+        put(tmp_path, f"notes/{n}.csv", "1,2")
+    put(tmp_path, "notes/tides.md", "High water is at nine.")
+    put(tmp_path, "notes/s.jsonl", t.lines(t.claude("/x")))
+    words = ["import", str(tmp_path / "notes"), "--scope", "project:a", "--home", str(tmp_path / "home")]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0
+    assert f"    {tmp_path / 'notes/0.csv'}\n" in done.output and "… and 2 more" in done.output
+    assert f"unknown type 'hologram'\n    {tmp_path / 'notes/s.jsonl'}, byte " in done.output
+    told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    assert len([it for it in told["left"] if it["reason"] == "a file of no known format"]) == 7
+
+
 def test_memory_files_of_claude_code(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slug = "".join(letter if letter.isalnum() else "-" for letter in str(project))
     root = tmp_path / "claude"

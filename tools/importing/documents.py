@@ -41,7 +41,9 @@ MAX_MEDIA = MAX_TAGS = 64
 MAX_FACT_CHARS = 2_000
 MAX_FRONT_MATTER_CHARS = 64 * 1_024
 
-NEEDS = Skipped("a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'")
+NEEDS = Skipped(
+    "a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'", named=True
+)
 TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
 _UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
 _LOCKED = Skipped("a document that asks for a password", problem=True)

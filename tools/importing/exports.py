@@ -17,7 +17,7 @@ from memtape.tools.importing import records
 from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import CLAUDE_BLOCKS, take_gemini
 
-OTHER = records.Skipped("an item of no known shape")
+OTHER = records.Skipped("an item of no known shape", named=True)
 _CYCLE = records.Skipped("a conversation that runs in a circle", problem=True)
 _OFF_BRANCH = records.Skipped("on a branch that was left")
 _CHATGPT_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}

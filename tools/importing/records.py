@@ -27,10 +27,13 @@ State = dict[str, Any]
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """Something that is not taken, and why. A `problem` is named with its place, the rest is counted."""
+    """Something that is not taken, and why: counted, and named with its place where it is a `problem` or
+    `named`.
+    """
 
     reason: str
     problem: bool = False
+    named: bool = False
 
 
 THINKING = Skipped("thinking")
@@ -43,17 +46,17 @@ COMPACTION = Skipped("summary of a compaction")
 NO_ID = Skipped("a turn without an id", problem=True)
 NO_MESSAGES = Skipped("a conversation without its messages", problem=True)
 SECRETS = Skipped("of a file of secrets, and not taken")
-NO_FORMAT = Skipped("a file of no known format")
-"""In a folder such files are counted; one that was named by itself is a problem."""
+NO_FORMAT = Skipped("a file of no known format", named=True)
+"""In a folder it is no problem; a file that was given by itself is one."""
 
 
 def unknown(name: object) -> Skipped:
     """Return the skip of a row of an unknown type; skips are counted by type name."""
-    return Skipped(f"unknown type {clean(str(name))[:40]!r}")
+    return Skipped(f"unknown type {clean(str(name))[:40]!r}", named=True)
 
 
 class ImportProblem(msgspec.Struct, frozen=True):
-    """Something that could not be read: the file, where in it (a byte, or a name in an archive), and why."""
+    """Something that was not taken: the file, where in it (a byte, or a name in an archive), and why."""
 
     path: str
     place: str
@@ -69,7 +72,7 @@ class ImportSummary(msgspec.Struct):
     nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
     `spooled` events wait in the home for an unreachable broker. `hidden` texts, of those taken or already
     there, were forgotten; `hidden_ids` are the first of them. `problems` are the first thousand of
-    `problem_count`.
+    `problem_count`, and `left` the first thousand files and parts that are no problem, and of no known form.
     """
 
     dry_run: bool = False
@@ -89,14 +92,15 @@ class ImportSummary(msgspec.Struct):
     hidden_ids: list[str] = msgspec.field(default_factory=list)
     problem_count: int = 0
     problems: list[ImportProblem] = msgspec.field(default_factory=list)
+    left: list[ImportProblem] = msgspec.field(default_factory=list)
 
     def skip(self, skipped: Skipped, path: object, place: object = "") -> None:
-        """Count a skipped record, and list its place where the skip is a problem."""
+        """Count a skipped record, and list its place where the skip is a problem or named."""
         self.skipped[skipped.reason] += 1
-        if skipped.problem:
-            self.problem_count += 1
-            if len(self.problems) < MAX_PROBLEMS:
-                self.problems.append(ImportProblem(str(path), str(place), skipped.reason))
+        self.problem_count += skipped.problem
+        listed = self.problems if skipped.problem else self.left if skipped.named else None
+        if listed is not None and len(listed) < MAX_PROBLEMS:
+            listed.append(ImportProblem(str(path), str(place), skipped.reason))
 
     def take(self, scope: str) -> None:
         """Count a record that was taken."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from memtape.tools.importing.records import ImportProblem, ImportSummary
 
 SHOWN_PROBLEMS = 20
+SHOWN_LEFT = 5
+"""So many places are shown of each reason that is no problem."""
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
 
 
@@ -176,7 +178,10 @@ def _summary_lines(summary: ImportSummary) -> Iterator[str]:
         yield f"There is nothing to take. The formats are {', '.join(SOURCES)}."
     yield from (f"  {count:,} into {scope}" for scope, count in summary.scopes.items())
     skipped = sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0]))
-    yield from (f"  {count:,} skipped: {reason}" for reason, count in skipped)
+    for reason, count in skipped:
+        yield f"  {count:,} skipped: {reason}"
+        left = [it for it in summary.left if it.reason == reason]
+        yield from some(left, lambda it: f"    {_place(it)}", most=SHOWN_LEFT)
     if summary.spooled:
         say(AWAY, err=True)
     if summary.missing:
@@ -187,8 +192,12 @@ def _summary_lines(summary: ImportSummary) -> Iterator[str]:
 
 
 def _problem(problem: ImportProblem) -> str:
+    return f"{_place(problem)}: {problem.reason}"
+
+
+def _place(problem: ImportProblem) -> str:
     place = f", {one_line(str(problem.place))}" if problem.place else ""
-    return f"{one_line(str(problem.path))}{place}: {problem.reason}"
+    return f"{one_line(str(problem.path))}{place}"
 
 
 VERBS = (
