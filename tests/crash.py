@@ -48,7 +48,7 @@ from memtape.schemas.rows import TABLES  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks import row_tables  # noqa: E402
 from memtape.sinks.home.files import UNFINISHED  # noqa: E402
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Home  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import WATERMARK, Shard  # noqa: E402
 from memtape.state.core.digests import RULES  # noqa: E402

@@ -303,3 +303,15 @@ def test_a_search_waits_for_the_views_of_a_position(client: Client, monkeypatch:
     with client.home.lock("projector"), pytest.raises(MemtapeError, match="do not have") as refusal:
         client.search("pump gauge", at_least=f"{receipt.partition}/{receipt.offset}")
     assert "status()" in refusal.value.hint
+
+
+def test_an_emoji_is_searched_as_a_word_is(home: Path) -> None:
+    with Client(home, scope="project:a", origin="user") as client:
+        launch = client.capture("We launched 🚀 the new site.").id
+        client.capture("The harbour is closed on Sundays.")
+        both = client.capture("Deployed 🚀👍🏽 again.").id
+        assert {it.id for it in client.search("🚀").results} == {launch, both}
+        assert [it.id for it in client.search("👍").results] == [both]
+        assert client.search("launched 🚀").results[0].id == launch
+        client.project()
+        assert {it.id for it in client.search("🚀").results} == {launch, both} and client.verify().ok

@@ -25,7 +25,7 @@ from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.lexicon import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-RULES = {subject.name: 1 for subject in SUBJECTS} | {"views": 1, "index": 3, "duplicates": 1}
+RULES = {subject.name: 1 for subject in SUBJECTS} | {"views": 1, "index": 4, "duplicates": 1}
 RULES |= dict.fromkeys(("memories", "paraphrases", "covers", "passes", "threads"), 2) | {"validity": 3}
 """The versions of the rules of each subject; of `views`, the rules that make rows and pages; of `index`, that
 tokenize texts; and of `duplicates`, that pick the event of an id to count and erase by, and have no own leaf.

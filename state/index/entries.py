@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
+from memtape.state.text.normal import signs
 from memtape.state.text.questions import ANSWERS_HOLD, held, is_nod, only_asks
 from memtape.state.text.reading import MOST_REMEMBERED, Reading, kept, read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES
@@ -119,11 +120,15 @@ def usual_language(sure: Iterable[int]) -> int:
 
 @lru_cache(MOST_REMEMBERED)
 def take(reading: Reading, usual: int) -> TextTokens:
-    """Return the tokens of a text; `usual` is the number of the language of a text that may be in several."""
+    """Return the tokens of a text: its terms, and each emoji.
+
+    `usual` is the number of the language of a text that may be in several.
+    """
     told = told_of(reading)
     language = language_read(told, usual)
     raw = frozenset(_RAW_WORD.findall(reading.text))
     pairs = reading.worded_terms(TOLD_LANGUAGES[language])
+    pairs = [*pairs, *((sign, sign) for sign in signs(reading.text))]
     counts = dict(Counter([term for _, term in pairs]))
     if len(pairs) > MOST_COUNT:
         counts = {term: min(count, MOST_COUNT) for term, count in counts.items()}

@@ -20,7 +20,7 @@ from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import KIND_WEIGHT, SCAFFOLD_WEIGHT
 from memtape.state.text.kinds import kinds_asked, member_terms
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
-from memtape.state.text.normal import words
+from memtape.state.text.normal import signs, without_signs, words
 from memtape.state.text.questions import day_terms, questions, terms_of_day
 from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
@@ -255,7 +255,7 @@ class ScopeWords:
                 for term in self._terms_of(word)
                 if term in self._names and not (word[0].islower() and self._texts.found(term).lower)
             )
-        readings = [terms(query, language) for language in self._languages]
+        readings = [[*terms(query, language), *signs(query)] for language in self._languages]
         readings = [[term for term in each if term not in called] or each for each in readings]
         held = {term: self._held(term) for each in readings for term in each}
         known_terms = list(dict.fromkeys(term for its in held.values() for term in its))
@@ -296,7 +296,11 @@ class ScopeWords:
         return {held: self._texts.idf(held) for term, its in asked.items() for held in its or [term]}
 
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
-        """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
+        """Return the share of a prompt in each text, or of the prompt's question with the greatest share.
+
+        Emojis are no evidence.
+        """
+        prompt = without_signs(prompt)
         whole = self._terms(prompt)
         asked = questions(read(prompt))
         parts = {prompt: LEAST_SHARED} | dict.fromkeys(asked, 1)

@@ -165,6 +165,8 @@ _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _PAIRED_CHAR = lazy(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
 _WORD = lazy(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
+_SIGN = lazy("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
+"""Emojis and other pictures, without tones of skin."""
 _ASCII_WORD = lazy(r"\w+(?:[./\\:@'-]+\w+)*")  # The same in ASCII, in a third of the time.
 _SEPARATORS = lazy(r"[./\\:@'’_-]+")
 _PRODUCTS = lexicon.word_list("products")  # Products whose inner capitals tell nothing apart.
@@ -180,6 +182,16 @@ def words(text: str) -> list[str]:
 def runs(text: str) -> list[str]:
     """Return the runs of characters of a text that have words in them, in order."""
     return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+def signs(text: str) -> list[str]:
+    """Return the emojis of a text, in order."""
+    return [] if text.isascii() else _SIGN.findall(text)
+
+
+def without_signs(text: str) -> str:
+    """Return a text without emojis."""
+    return text if text.isascii() else _SIGN.sub(" ", text)
 
 
 def words_of_run(run: str) -> list[str]:
