@@ -161,15 +161,23 @@ def open_projection(
 
     `erased` are the slots of its erasures. Its state is stale if more has been erased than `basis` counts.
     """
+    state = restored(log, partition, offset, snapshots, basis, erased)
+    last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
+    projection = Projection(state, written, snapshots, last)
+    fold_until(state, log, offset)
+    return projection
+
+
+def restored(
+    log: Log, partition: int, offset: int, snapshots: SnapshotStore, basis: Basis, erased: Sequence[Slot]
+) -> Partition:
+    """Return the state of the newest snapshot at or below `offset`, else that of the log's start."""
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
     state = Partition(partition, erasures_of(erased)) if data is None else restore(data, bodies)
     state.bodies = bodies
     state.stale = state.erasures.count != basis.erased
-    last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
-    projection = Projection(state, written, snapshots, last)
-    fold_until(state, log, offset)
-    return projection
+    return state
 
 
 def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda done, total: None) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memtape.schemas.rows import Delta, Watermark
 from memtape.sinks.home.claims import PartitionClaim
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.snapshots import discard_before
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 
@@ -17,9 +18,16 @@ class PartitionViews:
     """
 
     def __init__(
-        self, home: Home, shard: Shard, *, vault: bool = True, claim: PartitionClaim | None = None
+        self,
+        home: Home,
+        build: Build,
+        shard: Shard,
+        *,
+        vault: bool = True,
+        claim: PartitionClaim | None = None,
     ) -> None:
         self.partition = shard.partition
+        self._build = build
         self._shard = shard
         self._vault = Vault(home) if vault else None
         self._claim = claim
@@ -55,7 +63,7 @@ class PartitionViews:
         return True
 
     def close(self) -> None:
-        """Write the watermark of the deltas that changed nothing.
+        """Write the watermark of the deltas that changed nothing, and discard what no reader needs then.
 
         A partition gets no shard for settings and ticks alone. It gets one for any event of a scope: only a
         watermark says that the event is folded, and of an erasure that nothing of the text is left.
@@ -64,6 +72,8 @@ class PartitionViews:
             with self._epoch_lock:
                 self._finish(self._unwritten)
         self._shard.clean()
+        if (mark := self._shard.watermark()) is not None:
+            discard_before(self._build, self.partition, mark.offset)
 
     def _finish(self, watermark: Watermark) -> None:
         if self._claim is not None:

@@ -47,6 +47,17 @@ def expanded(data: bytes) -> bytes:
     return b"\n".join((head, zlib.decompressobj().decompress(state)))
 
 
+def discard_before(build: Build, partition: int, offset: int) -> None:
+    """Discard the snapshots before the newest one at or below the offset of a written watermark.
+
+    Until that watermark is written, a killed writer would start from the older snapshot.
+    """
+    paths = _paths_in(build.snapshots(partition))
+    reached = [path for path in paths if int(path.name[:12]) <= offset]
+    for path in reached[1:]:
+        path.unlink(missing_ok=True)
+
+
 class Snapshots:
     """The snapshots of one partition of one build. `on_doubt` gets a sentence for each discarded one.
 
@@ -82,12 +93,14 @@ class Snapshots:
 
         `trail_at` says the trail of the log before an offset.
         """
-        for path in self._paths():
+        paths = self._paths()
+        for path in paths:
             if int(path.name[:12]) <= at_most:
                 data = self._read(path, trail_at)
                 if data is not None:
                     return data
-        return None
+        # A writer may have replaced them just now.
+        return None if self._paths() in (paths, []) else self.newest(at_most, trail_at)
 
     def nearest(self, at_most: int) -> int:
         """Return the offset of the newest snapshot at or below an offset, by its name, 0 for none."""
@@ -106,10 +119,7 @@ class Snapshots:
                 path.unlink(missing_ok=True)
 
     def _paths(self) -> list[Path]:
-        """Return the snapshot files, newest first."""
-        if not self._folder.is_dir():
-            return []
-        return sorted((path for path in self._folder.iterdir() if _NAME.match(path.name)), reverse=True)
+        return _paths_in(self._folder)
 
     def _read(self, path: Path, trail_at: Callable[[int], str] | None = None) -> bytes | None:
         try:
@@ -122,6 +132,8 @@ class Snapshots:
             else:
                 doubt = self._basis.unlike(Basis(header.log_id, header.rules, header.erased))
                 doubt = doubt or ("its bytes do not match its digest" if header != expected else "")
+        except FileNotFoundError:
+            return None
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             doubt, data = f"it cannot be read ({error})", b""
         if not doubt and trail_at is not None and trail_at(header.offset) != header.trail:
@@ -131,3 +143,10 @@ class Snapshots:
         self.on_doubt(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
         path.unlink(missing_ok=True)
         return None
+
+
+def _paths_in(folder: Path) -> list[Path]:
+    """Return the snapshot files of a folder, newest first."""
+    if not folder.is_dir():
+        return []
+    return sorted((path for path in folder.iterdir() if _NAME.match(path.name)), reverse=True)

@@ -116,7 +116,8 @@ class BuildViews:
 
     def views(self, partition: int) -> PartitionViews:
         """Return the writer of a partition's views."""
-        return PartitionViews(self.home, self.shards[partition], vault=self.vault, claim=self._claim)
+        shard = self.shards[partition]
+        return PartitionViews(self.home, self.build, shard, vault=self.vault, claim=self._claim)
 
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written at the start."""

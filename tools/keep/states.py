@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtape.flows.projection import basis_of, fold_until, open_projection
+from memtape.flows.projection import basis_of, fold_until, restored
 from memtape.schemas.log import Log, trail_of
 from memtape.schemas.metrics import FOLDING, tell_progress
 from memtape.schemas.rows import TABLES, Basis, Guarded
@@ -36,8 +36,8 @@ def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
         erased = log.erased(partition)
         basis = basis_of(log, partition, erased)
         stores = [Snapshots(build, partition, basis, past=past) for past in (True, False)]
-        start, store = max(((store.nearest(offset), store) for store in stores), key=lambda found: found[0])
-        state = open_projection(log, partition, start, start, store, basis, erased).state
+        store = max(stores, key=lambda store: store.nearest(offset))
+        state = restored(log, partition, offset, store, basis, erased)
         _go_on(log, build, state, offset, basis)
         if not state.stale:  # Something may have been erased just now.
             return state

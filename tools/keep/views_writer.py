@@ -127,7 +127,7 @@ def main() -> None:
                 if partition not in opened:
                     leases.enter_context(home.lease(partition).held(LEASE_WAIT_S))
                     shard = Shard(build.shard(partition), partition)
-                    opened[partition] = PartitionViews(home, shard, vault=orders.vault)
+                    opened[partition] = PartitionViews(home, build, shard, vault=orders.vault)
                 has_written = bool(data) and opened[partition].apply(pickle.loads(data))
                 if not data:
                     opened[partition].close()

@@ -35,7 +35,10 @@ class AheadShard(Shard):
         self._log, self._basis = log, basis_of(log, partition, erased)
         if mark is None or self._basis.unlike(mark.basis):
             raise ValueError("The views are to be made anew.")
-        self._start, self._mark_ahead, snapshots = mark.offset, mark, Snapshots(build, partition, self._basis)
+        snapshots = Snapshots(build, partition, self._basis)
+        if not snapshots.nearest(mark.offset):  # A writer replaces a snapshot after a newer watermark.
+            mark = super().watermark() or mark
+        self._start, self._mark_ahead = mark.offset, mark
         place = log, partition, mark.offset, mark.offset
         self._projection = open_projection(*place, snapshots, self._basis, erased)
         self._projection.has_pages = False
