@@ -25,6 +25,7 @@ from memtape.sinks.home.sqlite_files import opened
 from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_manifest, read_segment
 from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
 from memtape.sinks.logs.known_ids import said_in
+from memtape.sinks.logs.packed_vectors import packed
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from memtape.sinks.snapshots import expanded
 from memtape.sinks.tables import INDEX, Shard
@@ -132,8 +133,9 @@ class _Search:
     def __init__(self, needles: Needles, on_read: Callable[[int], None] = lambda size: None) -> None:
         self.on_read = on_read
         self.needles, self.traces = needles, Traces(needles.texts, needles.words)
-        # Vectors are looked for as bytes, in base64, and as rows of numbers.
+        # Vectors are looked for as bytes, in base64, packed as the log has them, and as rows of numbers.
         self.vectors = {b64encode(vector).decode(): vector for vector in needles.vectors}
+        self.packed = {vector: packed(vector) for vector in needles.vectors}
         pairs = ((word, language) for word in needles.words for language in TOLD_LANGUAGES)
         self.stems = {term: word for word, language in pairs for term in terms(word, language)}
         self.terms_of = lru_cache(maxsize=1)(_terms_of)  # The files of a folder follow each other.
@@ -157,7 +159,8 @@ class _Search:
         for grain in grains:
             hits = self.said_in(grain.text, grain.terms)
             for told, vector in self.vectors.items():
-                if vector in grain.vectors or vector in grain.data or told in grain.text:
+                is_stored = vector in grain.data or self.packed[vector] in grain.data
+                if vector in grain.vectors or is_stored or told in grain.text:
                     hits.append(("vector", told))
             if ids_count:
                 ids = grain.text if grain.ids is None else grain.ids

@@ -11,24 +11,28 @@ import signal
 import sqlite3
 import subprocess
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured
+from builders import START, captured, embedded, pack
 from forking import python
+from hypothesis import given
+from hypothesis import strategies as st
 from soaked import soaked
 from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
 
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import DamagedLog, MemtapeError
-from memtape.schemas.events import Event
+from memtape.schemas.events import Embedded, Event
 from memtape.schemas.log import Position
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.packed_vectors import joined, packed, parted, unpacked
 from memtape.sinks.remains import Needles, search_home
 
 P = partition_of(A, 16)
@@ -350,3 +354,63 @@ def test_who_reads_a_logs_files_keeps_its_locks(path: Path, start: Start) -> Non
     with closing(EmbeddedLog(path)) as again:
         assert sum(again.ends()) == 20
     assert not path.with_name("log.db-wal").exists()
+
+
+@given(st.lists(st.integers(-(2**15), 2**15 - 1), min_size=1, max_size=40), st.integers(0, 15))
+def test_a_packed_vector_is_the_vector(components: list[int], shift: int) -> None:
+    components = [component >> shift for component in components]
+    payload = b'{"body":{"reason":null,"vector":"%s"},"id":"a"}' % b64encode(pack(components))
+    rest, vector = parted(payload)
+    assert vector is not None and len(rest) < len(payload)
+    assert joined(rest, vector) == payload
+    assert packed(pack(components)) == vector and unpacked(vector) == pack(components)
+
+
+def test_a_payload_that_names_no_sound_vector_stays_whole() -> None:
+    for value in ('"YQ=="', '"YQ"', '"not base64"', '""', "null", '"AAAA'):
+        payload = b'{"body":{"vector":%s}}' % value.encode()
+        assert parted(payload) == (payload, None)
+
+
+@pytest.mark.parametrize("column", ["vector", "payload"])
+def test_a_flipped_bit_of_a_packed_vector_is_found(path: Path, column: str) -> None:
+    log = EmbeddedLog(path, 1)
+    [position] = log.append([embedded("a", [1, -200, 300, 4], "tiny@1/4")])
+    log.close()
+    where = "WHERE offset = ?"
+    with edited(path) as db:
+        (value,) = db.execute(f"SELECT {column} FROM slots {where}", [position.offset]).fetchone()
+    for n in range(len(value)):
+        flipped = value[:n] + bytes([value[n] ^ 4]) + value[n + 1 :]
+        with edited(path) as db:
+            db.execute(f"UPDATE slots SET {column} = ? {where}", [flipped, position.offset])
+        log = EmbeddedLog(path)
+        with pytest.raises(DamagedLog, match="does not match its digest"):
+            log.read(0, position.offset, 1)
+        log.close()
+
+
+def test_a_log_with_whole_vectors_goes_on(path: Path) -> None:
+    """Its slots stay as they are, new ones are packed, and an erasure takes out both."""
+    log = EmbeddedLog(path, 1)
+    first, second = ([3 * n, -n, 7, 300] for n in (100, 101))
+    [old] = log.append([embedded("a", first, "tiny@1/4")])
+    (whole,) = log.read(0, old.offset, 1)
+    log.close()
+    with edited(path) as db:
+        db.execute(
+            "UPDATE slots SET payload = ?, vector = NULL WHERE offset = ?", [whole.payload, old.offset]
+        )
+        db.execute("ALTER TABLE slots DROP COLUMN vector")
+        db.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    log = EmbeddedLog(path, 1)
+    [new] = log.append([embedded("b", second, "tiny@1/4")])
+    assert log.read(0, old.offset, 1) == [whole]
+    (packed_slot,) = log.read(0, new.offset, 1)
+    assert [Embedded, Embedded] == [type(decode(slot.payload).body) for slot in (whole, packed_slot)]
+    needles = Needles(ids=(), texts=(), words=(), vectors=(pack(first), pack(second)))
+    assert len(EmbeddedLog(path).read(0, 0, 99)) == new.offset + 1
+    assert len([hit for place in search_home(path.parent, needles) for hit in place.found]) >= 2
+    log.blank({0: [old.offset, new.offset]})
+    log.close()
+    assert not [hit for place in search_home(path.parent, needles) for hit in place.found]

@@ -42,6 +42,7 @@ from memtape.sinks.home.builds import Build
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.packed_vectors import packed
 from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
 from memtape.sinks.row_tables import VECTORS
 from memtape.sinks.snapshots import Snapshots
@@ -623,6 +624,7 @@ VECTOR_PLACES: dict[str, Callable[[Path], None]] = {
     "an old version of a table": old_vectors,
     "a snapshot": holding("builds/1/state/p00/1.snapshot", b"\x00" * 99 + VECTOR + b"\x00"),
     "the log": lambda home: database(home, b64encode(VECTOR).decode()),
+    "the log, packed": holding("log.db", b"\x00" * 99 + packed(VECTOR) + b"\x00"),
 }
 
 

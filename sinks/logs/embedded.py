@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from memtape.schemas.errors import (
     OffsetOutOfRange,
     StillHeld,
 )
-from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
+from memtape.schemas.events import EVENT_TYPES, Embedded, Event, Ticked, make_configured
 from memtape.schemas.ids import SHORT_CHARS
 from memtape.schemas.log import DEFAULT_PARTITIONS, Log, Position, Slot
 from memtape.schemas.scopes import partition_of
@@ -38,8 +39,11 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.files import is_read_only
 from memtape.sinks.home.sqlite_files import USE_WAL, WAIT_S, KeptConnection
 from memtape.sinks.logs.admission import admit
+from memtape.sinks.logs.packed_vectors import joined, parted
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
+WHOLE_VECTORS = "1"
+"""The version of a log whose vectors all stand in their payloads. The first process that opens it goes on."""
 UNFINISHED = "copying"
 """Stored as the version of an incomplete copy of another log, so that no process opens it."""
 PAGE_BYTES = 8_192
@@ -53,7 +57,7 @@ FILES = ("", "-wal", "-shm")
 _TABLES = """
 CREATE TABLE slots (
     partition INTEGER NOT NULL, offset INTEGER NOT NULL, scope TEXT, id TEXT, type TEXT, sent INTEGER,
-    salt BLOB NOT NULL, digest BLOB NOT NULL, payload BLOB NOT NULL,
+    salt BLOB NOT NULL, digest BLOB NOT NULL, payload BLOB NOT NULL, vector BLOB,
     PRIMARY KEY (partition, offset)
 ) WITHOUT ROWID;
 CREATE INDEX slots_by_scope ON slots (scope, type, partition, offset);
@@ -61,7 +65,8 @@ CREATE INDEX slots_by_id ON slots (id);
 CREATE INDEX slots_erased ON slots (partition, offset) WHERE type = 'erased';
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-_INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_STORED = "offset, salt, digest, payload, vector"
 
 
 class EmbeddedLog(Log):
@@ -102,7 +107,8 @@ class EmbeddedLog(Log):
                 self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
-            if schema == UNFINISHED and copy_of is not None:
+            if schema == WHOLE_VECTORS or (schema == UNFINISHED and copy_of is not None):
+                self._add_vectors()
                 schema = SCHEMA_VERSION
             self._files = _files(path)
         if schema == UNFINISHED:
@@ -172,7 +178,7 @@ class EmbeddedLog(Log):
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
         where, values = "partition = ? AND offset >= ?", list[object]([partition, offset])
-        query = "SELECT offset, salt, digest, payload FROM slots"
+        query = f"SELECT {_STORED} FROM slots"
         has_scope = any(EVENT_TYPES[type].has_scope for type in types)
         if types and (scope is not None or not has_scope):
             # Left to itself SQLite reads the whole partition in its order. So it merges a scope's types.
@@ -202,7 +208,7 @@ class EmbeddedLog(Log):
         self.check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
-            "SELECT offset, salt, digest, payload FROM slots AS it INDEXED BY slots_erased"
+            f"SELECT {_STORED} FROM slots AS it INDEXED BY slots_erased"
             " WHERE partition = ? AND type = 'erased' AND NOT EXISTS (SELECT 1 FROM slots AS first"
             " WHERE first.id = it.id AND +first.scope = it.scope"
             " AND +first.partition = it.partition AND +first.offset < it.offset) ORDER BY offset"
@@ -242,7 +248,8 @@ class EmbeddedLog(Log):
                 (slot,) = self.read(partition, offset, 1)
                 payload, salt = blanked(slot.payload), os.urandom(SALT_BYTES)
                 self._db.execute(
-                    "UPDATE slots SET salt = ?, digest = ?, payload = ? WHERE partition = ? AND offset = ?",
+                    "UPDATE slots SET salt = ?, digest = ?, payload = ?, vector = NULL"
+                    " WHERE partition = ? AND offset = ?",
                     [salt, _digest(salt, payload), payload, partition, offset],
                 )
         # Where SQLite moved a cell to another page it leaves a copy behind, which only new pages are rid of.
@@ -323,8 +330,15 @@ class EmbeddedLog(Log):
                 "End it (`fuser` names it) and give the same command again.",
             )
 
-    def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
+    def _slot(
+        self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes, vector: bytes | None
+    ) -> Slot:
         sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
+        if sound and vector is not None:
+            try:
+                payload = joined(payload, vector)
+            except (TypeError, ValueError, struct.error):
+                sound = False
         if not sound or _digest(salt, payload) != digest:
             told = f"Slot {offset} of partition {partition} in {self.path} does not match its digest."
             raise self._damaged(told)
@@ -358,6 +372,15 @@ class EmbeddedLog(Log):
         if "meta" not in tables:
             raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
         return dict(self._db.execute("SELECT key, value FROM meta"))
+
+    def _add_vectors(self) -> None:
+        """Give the slots a column for packed vectors, unless a process just did."""
+        with self._writing():
+            columns = [name for _, name, *_ in self._db.execute("PRAGMA table_info(slots)")]
+            if "vector" not in columns:
+                self._db.execute("ALTER TABLE slots ADD COLUMN vector BLOB")
+            told = "UPDATE meta SET value = ? WHERE key = 'schema' AND value = ?"
+            self._db.execute(told, [SCHEMA_VERSION, WHOLE_VECTORS])
 
     def _create(self, partitions: int, settings: Settings | None, copy_of: str | None) -> dict[str, str]:
         """Create the tables and append the settings first to every partition, unless a process just did.
@@ -477,7 +500,8 @@ def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:
     """Return the columns of a slot after partition and offset."""
     salt = os.urandom(SALT_BYTES)
     header = (event.scope, event.id, event.type, event.sent) if event else (None,) * 4
-    return *header, salt, _digest(salt, payload), payload
+    stored = parted(payload) if event and isinstance(event.body, Embedded) else (payload, None)
+    return *header, salt, _digest(salt, payload), *stored
 
 
 def _digest(salt: bytes, payload: bytes) -> bytes:
