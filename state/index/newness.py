@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtape.state.index.parts import Floats, Ints, MaskedSegment
+from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array, Segment
 from memtape.state.index.sorted_values import numbered, stands
 from memtape.state.index.texts import Texts
@@ -31,7 +31,8 @@ def newness(texts: Texts, places: Ints) -> Floats:
         return np.zeros(len(places))
     unique, term = numbered(np.concatenate([terms for _, terms in pairs]))
     owners = np.searchsorted(places, np.concatenate([rows for rows, _ in pairs]))
-    is_rare = np.sum([_counts(part, unique) for part in texts.parts], axis=0) <= RARE_TEXTS
+    sized = zip(texts.parts, texts.shown_sizes, strict=True)
+    is_rare = np.sum([_counts(part.segment, sizes, unique) for part, sizes in sized], axis=0) <= RARE_TEXTS
     since = np.full(len(unique), NEVER)
     for part in texts.parts:
         rows, owner = _rows_of(part.segment, unique, is_rare)
@@ -59,15 +60,11 @@ def _stands(segment: Segment, terms: Array) -> tuple[Ints, Ints]:
     return here, np.searchsorted(segment.terms, terms[here])
 
 
-def _counts(part: MaskedSegment, terms: Array) -> Ints:
-    """Return in how many shown texts of a part each term is."""
-    segment, counts = part.segment, np.zeros(len(terms), np.int64)
+def _counts(segment: Segment, sizes: Array, terms: Array) -> Ints:
+    """Return in how many texts each of some terms is, by the `sizes` of the terms of a segment."""
+    counts = np.zeros(len(terms), np.int64)
     here, places = _stands(segment, terms)
-    if len(here) and part.shown.all():
-        counts[here] = segment.sizes()[places]
-    elif len(here):
-        shown = np.append(0, np.cumsum(part.shown[segment.rows]))
-        counts[here] = shown[segment.starts[places + 1]] - shown[segment.starts[places]]
+    counts[here] = sizes[places]
     return counts
 
 

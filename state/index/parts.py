@@ -52,6 +52,14 @@ def shown_of(segment: Segment, living: Flags, choice: Choice = AT_HAND) -> Flags
     return shown
 
 
+def shown_sizes(part: MaskedSegment) -> NDArray[Any]:
+    """Return in how many shown texts each term of a part is."""
+    segment = part.segment
+    if part.shown.all() or not len(segment.terms):
+        return segment.sizes()
+    return np.add.reduceat(part.shown[segment.rows], segment.starts[:-1], dtype=np.uint32)
+
+
 def column_of(parts: Sequence[MaskedSegment], starts: Sequence[int], name: str, places: Ints) -> Any:
     """Return a column's values for texts at ascending places."""
     cuts = np.searchsorted(places, starts)

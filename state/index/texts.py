@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from memtape.schemas.times import US_PER_S
 from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, KINDS, MOST_COUNT, TURN, number_of
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined
+from memtape.state.index.parts import (
+    Floats,
+    Ints,
+    MaskedSegment,
+    TermCache,
+    TermRows,
+    column_of,
+    joined,
+    shown_sizes,
+)  # fmt: skip
 from memtape.state.index.segments import NO_SESSION, Flags
 from memtape.state.index.sorted_values import firsts, numbered
 
@@ -203,6 +212,11 @@ class Texts:
         """Return ln(1 + (N - n + 1/2) / (n + 1/2)) of a term that n of N texts hold."""
         held = len(self.found(term).rows)
         return float(np.log1p((self.count - held + 0.5) / (held + 0.5)))
+
+    @cached_property
+    def shown_sizes(self) -> list[NDArray[Any]]:
+        """The number of shown texts of each term, by part: counting them reads all postings."""
+        return [shown_sizes(part) for part in self.parts]
 
     @cached_property
     def flags(self) -> NDArray[np.uint32]:
