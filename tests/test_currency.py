@@ -54,11 +54,11 @@ def test_a_change_is_told_though_its_subject_has_other_words() -> None:
     assert are_changes(cosines, texts).tolist() == [[False] * 3, [True, True, False], [False] * 3]
     older, newer = told(texts[0], 0, 0.0), told(texts[1], DAY_US, 0.0)
     for likeness, first in ((Likeness.ALIKE, 0), (Likeness.CHANGE, 1)):
-        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first
+        assert next(latest_first([older, newer], lambda one, other, it=likeness: it)).number == first
     older = told("We bank with Commerzbank.", 0, 0.0)
     newer = told("Our account is at Sparkasse.", DAY_US, 0.0)
     for likeness, first in ((Likeness.NONE, 0), (Likeness.ALIKE, 1)):
-        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first
+        assert next(latest_first([older, newer], lambda one, other, it=likeness: it)).number == first
 
 
 def test_what_is_said_in_one_sitting_stands_side_by_side() -> None:
@@ -126,7 +126,7 @@ def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other:
         for held in ((1.0, 1.0),) if is_marked else ((1.0, 0.4), (0.4, 1.0), (1.0, 1.0)):
             pairs = enumerate(zip(texts, held, strict=True))
             found = [told(text, n * DAY_US, share) for n, (text, share) in pairs]
-            placed = latest_first(found)
+            placed = list(latest_first(found))
             assert any(it.above for it in placed) is is_marked
 
 

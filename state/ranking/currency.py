@@ -8,7 +8,7 @@ person's many facts only the wanted one answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -145,8 +145,8 @@ class Placed(NamedTuple):
     above: tuple[int, ...] = ()
 
 
-def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_alike) -> list[Placed]:
-    """Return the results in a new order, by their numbers.
+def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_alike) -> Iterator[Placed]:
+    """Yield the results in a new order, by their numbers: a caller of few has few compared.
 
     Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,
     as for a turn, keeps its place among the rest. `alike` says for two numbers how far by their vectors the
@@ -164,13 +164,14 @@ def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_ali
         first = left[0]
         if found[first] is None:
             order.append(Placed(left.pop(0), first))
+            yield order[-1]
             continue
         chosen = max((n for n in left if may_precede(n, first)), key=lambda n: _when(found[n]), default=first)
         # Readers are told what may supersede a memory below it, at a lower bound than moves a memory up.
         above = [it.number for it in order if may_precede(it.number, chosen, LEAST_TOLD)]
         order.append(Placed(chosen, first, tuple(sorted(above, key=lambda n: _when(found[n])))))
         left.remove(chosen)
-    return order
+        yield order[-1]
 
 
 def _when(told: FoundMemory | None) -> int:
