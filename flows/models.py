@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memtape.flows.endpoint import Endpoint, HttpTarget, Limits, Names, Unanswered, target_of
-from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelAway, ModelTimeout
 from memtape.schemas.model import ModelOptions, StepOptions
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 
@@ -141,9 +141,9 @@ class HttpModel(Model):
                 raise ModelTimeout(f"{self.place} has not answered in time.") from None
             if error.how == "unreachable":
                 told = f"{self.place} cannot be reached: {error.reason}."
-                raise MemtapeError(told, f"Start it or check {NAMES.url}.") from None
+                raise ModelAway(told, f"Start it or check {NAMES.url}.") from None
             told = f"{self.place} gives no answer: {error.reason}."
-            raise MemtapeError(told, f"Check {NAMES.model}.") from None
+            raise ModelAway(told, f"Check {NAMES.model}.") from None
 
     def _text(self, body: bytes) -> str:
         try:
@@ -193,7 +193,7 @@ class CommandModel(Model):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             told = f"{self.place} cannot be started: {reason}."
-            raise MemtapeError(told, f"Check {COMMAND_VARIABLE}.") from None
+            raise ModelAway(told, f"Check {COMMAND_VARIABLE}.") from None
         try:
             yield partial(self._talk, process, prompt)
         finally:
@@ -220,5 +220,5 @@ class CommandModel(Model):
             raise BadAnswer(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
         code = process.wait()
         if code:
-            raise MemtapeError(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")
+            raise ModelAway(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")
         return answer.decode("utf-8", "replace")

@@ -138,6 +138,10 @@ class BadAnswer(MemtapeError):
     """An unusable answer of a model. A second question may get a better one."""
 
 
+class ModelAway(MemtapeError):
+    """A model that gives no answer now; nothing is wrong with what it was asked."""
+
+
 class BudgetSpent(MemtapeError):
     """A model that may not be asked any more today."""
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 Step = Literal["extract", "consolidate", "recall"]
-"""The uses of a model: facts of talk, decisions on alike memories, deep searches."""
+"""The uses of a model: facts of talk, verdicts on memories that are alike, deep searches."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -23,14 +23,14 @@ class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     command: str = ""
 
 
-DailyJudge = Literal["none", "head", "nli", "model"]
+DailyJudge = Literal["auto", "none", "head", "nli", "model"]
 
 
 class JudgeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The judges of pairs of memories."""
 
-    daily: DailyJudge = "none"
-    """Who judges after a daily pass: `none`, or `head`, `nli` or `model` as `admin judge --with`."""
+    daily: DailyJudge = "auto"
+    """Who judges in a daily pass: `auto` (the named model, if any), `none`, `head`, `nli` or `model`."""
 
     calls_per_pass: Most = 5
     """Most calls of the daily model in one pass of a project."""
@@ -63,7 +63,7 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """Another model that takes facts from talk."""
 
     consolidate: StepOptions = StepOptions()
-    """Another model that brings alike memories together."""
+    """Another model that judges pairs of memories."""
 
     recall: StepOptions = StepOptions()
     """Another model that is asked in deep searches."""

@@ -17,7 +17,6 @@ import pytest
 from bench.judging import HELD_BACK, rows
 from builders import START
 from commanding import call
-from tables import table
 from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
 from test_statements import erase
@@ -37,9 +36,9 @@ from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.keep import consolidating
-from memtape.tools.keep.consolidating import alone, consolidator, marks_of
-from memtape.tools.keep.judging import judge_after_pass
+from memtape.tools.keep import judging
+from memtape.tools.keep.consolidating import alone, marks_of
+from memtape.tools.keep.judging import judge_in_pass
 from memtape.tools.keep.states import partition_now, state_at
 from memtape.tools.query import reading
 
@@ -223,7 +222,7 @@ def test_a_text_waits_for_its_decision_and_is_nothing_without_it(
     say(client, *PORTS[:2])
     client.project()
     scope = scope_of(client)
-    (conclusion,) = conclude(plan(scope).due[0].cluster)
+    (conclusion,) = conclude(plan(scope).due[0])
     said, text = events_of(scope, conclusion, now_us())
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     client.log.append([said])
@@ -236,7 +235,7 @@ def test_a_text_waits_for_its_decision_and_is_nothing_without_it(
 def test_what_is_decided_of_what_has_changed_is_dropped_and_looked_at_again(client: Client) -> None:
     say(client, *PORTS[:2])
     scope = scope_of(client)
-    (conclusion,) = conclude(plan(scope).due[0].cluster)
+    (conclusion,) = conclude(plan(scope).due[0])
     client.capture(PORTS[0])
     client.log.append(events_of(scope, conclusion, now_us()))
     assert set(held(client)) == set(PORTS[:2])
@@ -260,124 +259,127 @@ def test_erasing_an_input_erases_what_was_made_of_it_in_every_byte(client: Clien
     assert client.show(kept).memory is not None
 
 
-ALIKE = ("The kiln is fired on Mondays by Mira.", "The kiln is fired on Mondays, by Mira, with gas.",
-         "The kiln is fired on Fridays by Mira.")  # fmt: skip
-GOOD = table("consolidation")["refused"]["one twice"]
+ALIKE = ("The kiln is fired on Mondays by Mira.", "The kiln is fired on Mondays, by Mira, with gas.")
+SAME = [{"pair": 1, "verdict": "same", "certainty": 90}]
 
 
 def answering(model: Scripted, answer: Any) -> None:
     model.script = lambda prompt: answer if isinstance(answer, (str, int, bytes)) else json.dumps(answer)
 
 
-def test_a_model_decides_what_the_rules_leave(asking: Client, model: Scripted) -> None:
-    say(asking, *ALIKE)
-    answering(model, GOOD)
+def test_a_model_judges_what_the_rules_leave(asking: Client, model: Scripted) -> None:
+    ids = say(asking, *ALIKE)
+    say(asking, *PORTS)
+    answering(model, SAME)
     done = asking.consolidate(at_once=True)
-    assert len(done.conclusions) == 1 and not done.problems
+    assert len(done.conclusions) == 2 and not done.problems
     (prompt,) = model.prompts
-    assert all(f"[{n}] 2026-09-2{n} Ada (user): {text}" in prompt for n, text in enumerate(ALIKE, 1))
+    assert "port" not in prompt, "the rules have decided that"
+    for n, (side, text) in enumerate(zip(("earlier", "later"), ALIKE, strict=True), 1):
+        assert f"[1] {side}, 2026-09-2{n} Ada (user): {text}" in prompt
     rows = held(asking)
-    assert set(rows) == {GOOD[0]["text"], ALIKE[1]}
-    assert rows[str(GOOD[0]["text"])].origin == "model"
+    assert set(rows) == {ALIKE[1], LATEST} and rows[ALIKE[1]].id == ids[1]
+    (verdict,) = (it for it in all_events(asking) if it.type == "decided" and it.actor.origin == "model")
+    assert isinstance(verdict.body, Decided) and verdict.body.certainty == 9_000
     assert asking.status().model.today.calls == 1
+    asking.consolidate(at_once=True)
+    assert len(model.prompts) == 1, "nobody is asked twice"
+
+
+def test_no_model_judges_where_people_name_none_to_judge(asking: Client, model: Scripted) -> None:
+    say(asking, *ALIKE)
+    path = asking.home.settings_path
+    path.write_text(path.read_text() + '[judge]\ndaily = "none"\n')
+    assert not asking.consolidate(at_once=True).conclusions and not model.prompts
 
 
 def test_a_text_of_a_person_stands_for_that_of_an_agent(asking: Client, model: Scripted) -> None:
     (own,) = say(asking, "The kiln is fired on Mondays by Mira.")
     with Client(asking.home, scope=SCOPE, origin="agent", actor="claude") as agent:
         (its,) = say(agent, "By Mira the kiln is fired on Mondays.")
-    answering(model, [{"op": "remove", "id": 1, "survivor": 2}])
+    answering(model, SAME)
     asking.consolidate(at_once=True)
     assert [(it.op, it.by, it.ids) for it in decided(asking)[0].operations] == [("remove", own, (its,))]
     assert len(held(asking)) == 1
 
 
 def test_people_are_asked_where_a_model_sees_a_conflict(asking: Client, model: Scripted) -> None:
-    ids = say(asking, *ALIKE[1:])
-    answering(model, [{"op": "conflict", "ids": [1, 2]}])
+    ids = say(asking, *ALIKE)
+    answering(model, [{"pair": 1, "verdict": "contradicts"}])
     done = asking.consolidate(at_once=True)
-    assert not done.problems and set(held(asking)) == set(ALIKE[1:])
+    assert not done.problems and set(held(asking)) == set(ALIKE)
     (body,) = decided(asking)
     assert [(it.op, {it.by, *it.ids}) for it in body.operations] == [("conflict", set(ids))]
     (found,) = asking.conflicts().conflicts
-    assert (found.why, found.status, found.a.text, found.b.text) == ("model", "pending", *ALIKE[1:])
+    assert (found.why, found.status, found.a.text, found.b.text) == ("model", "pending", *ALIKE)
     asking.settle(found.id, "B")
     call("rebuild", home=asking.home.path)
     (after,) = asking.conflicts(settled=True).conflicts
     assert (after.id, after.status, after.kept) == (found.id, "accepted", "B")
-    assert held(asking)[ALIKE[1]].replaced_by == ids[1]
-    asking.capture(f"{ALIKE[2][:-1]} and Tomas.")
-    answering(model, [{"op": "conflict", "ids": [1, 2]}])
+    assert held(asking)[ALIKE[0]].replaced_by == ids[1]
+    asking.capture(f"{ALIKE[1][:-1]} and coal.")
+    answering(model, [])
     asking.consolidate(at_once=True)
-    assert len(asking.conflicts(settled=True).conflicts) == 1, "nobody is asked twice"
+    assert len(model.prompts) == 2 and ALIKE[0] not in model.prompts[1], "nobody is asked twice"
 
 
-REFUSED: dict[str, Any] = table("consolidation")["refused"] | {
-    "huge": "[" + "9" * 300_000 + "]",
-    "deep": "[" * 100_000,
-    "too much": [{"op": "replace", "id": 1, "text": "The kiln is fired on Mondays by Mira. " * 50}],
-}
-
-
-def test_an_answer_that_says_what_it_may_not_is_refused_whole(asking: Client, model: Scripted) -> None:
-    say(asking, *ALIKE)
-    (due,) = plan(scope_of(asking)).due
-    taken = []
-    for name, answer in REFUSED.items():
-        answering(model, [GOOD[0], *answer] if isinstance(answer, list) else answer)
-        (concluded,) = consolidator(asking.home)(due)
-        if concluded.operations or not concluded.problem or any(text in concluded.problem for text in ALIKE):
-            taken.append(name)
-    assert taken == []
-
-
-def test_a_cluster_that_fails_three_times_is_set_aside(asking: Client, model: Scripted) -> None:
+def test_a_pair_that_fails_three_times_is_set_aside(asking: Client, model: Scripted) -> None:
     ids = say(asking, *ALIKE)
     answering(model, "prose")
-    for _ in range(MAX_ATTEMPTS + 2):
-        asking.consolidate(at_once=True)
-    assert len(model.asked) == MAX_ATTEMPTS and [it.attempt for it in decided(asking)] == [1, 2, 3]
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        done = asking.consolidate(at_once=True)
+        (problem,) = done.problems
+        assert "no list of verdicts" in problem and not done.conclusions
+        mark = scope_of(asking).passes.mark()
+        assert (mark.failed, mark.queued, mark.aside) == (attempt, attempt < 3, attempt == 3)
+        assert gate(mark, now_us() + DAY_US).is_open is (attempt < 3), "till it is aside"
+    assert [it.attempt for it in decided(asking)] == [1, 2, 3]
     assert set(held(asking)) == set(ALIKE) and asking.search("kiln fired").results
-    state = asking.status().scopes[SCOPE]
-    assert (state.passes.aside, state.passes.failed, state.passes.queued) == (1, 3, 0)
-    asking.forget(ids[0])
-    answering(model, [])
-    asking.capture("The kiln is fired on Fridays by Mira and Tomas.")
+    lamps = ("A lamp hangs in the north hall.", "The north hall has a lamp.")
+    say(asking, *lamps)
+    answering(model, [{"pair": 1, "verdict": "apart"}])
     asking.consolidate(at_once=True)
-    assert len(model.asked) == MAX_ATTEMPTS + 1, "once it is another cluster it is asked about"
-    assert not scope_of(asking).passes.aside, "what was set aside is no cluster any more"
+    first, second = model.prompts[-1].index(lamps[0]), model.prompts[-1].index(ALIKE[0])
+    assert first < second, "what was set aside is asked about last"
+    asking.forget(ids[0])
+    asking.consolidate(at_once=True)
+    assert not scope_of(asking).passes.aside, "what was set aside is no pair any more"
 
 
 def test_a_late_answer_is_a_failed_one_and_an_outage_ends_no_pass(
     asking: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(asking, *ALIKE)
-    monkeypatch.setattr(consolidating, "LIMIT_S", 0.3)
+    monkeypatch.setattr(judging, "LIMIT_S", 0.3)
     model.script = lambda prompt: None
     assert len(asking.consolidate(at_once=True).problems) == 1
-    monkeypatch.setattr(consolidating, "LIMIT_S", 30.0)
+    monkeypatch.setattr(judging, "LIMIT_S", 30.0)
     answering(model, 503)
     before = scope_of(asking).passes.mark()
     with pytest.raises(MemtapeError):
         asking.consolidate(at_once=True)
     assert scope_of(asking).passes.mark() == before
-    answering(model, GOOD)
+    answering(model, SAME)
     assert len(asking.consolidate(at_once=True).conclusions) == 1
 
 
-def test_a_spent_budget_leaves_the_rest_for_another_day(asking: Client, model: Scripted) -> None:
+def test_a_spent_budget_leaves_the_rest_for_another_day(
+    asking: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "MOST_PAIRS", 1)
     say(asking, *ALIKE)
     say(asking, "A lamp hangs in the north hall by day.", "A lamp hangs in the north hall by night.")
+    say(asking, *PORTS)
     configure(asking.home, model, "calls_per_day = 1\n")
-    answering(model, GOOD)
+    answering(model, [{"pair": 1, "verdict": "apart"}])
     with pytest.raises(BudgetSpent):
         asking.consolidate(at_once=True)
-    assert set(held(asking)) > {GOOD[0]["text"]} and len(model.asked) == 1
-    assert scope_of(asking).passes.mark().new == 2
+    assert len(model.asked) == 1 and LATEST in held(asking)
+    assert not scope_of(asking).passes.mark().new, "the pass has ended"
     configure(asking.home, model)
-    answering(model, [])
     asking.consolidate(at_once=True)
-    assert "lamp" in model.prompts[-1] and len(model.asked) == 2, "what was decided is not asked about again"
+    assert len(model.asked) == 2, "what was decided is not asked about again"
+    assert ("lamp" in model.prompts[0]) is not ("lamp" in model.prompts[1])
 
 
 def test_what_is_erased_while_the_model_thinks_is_not_decided(asking: Client, model: Scripted) -> None:
@@ -386,12 +388,11 @@ def test_what_is_erased_while_the_model_thinks_is_not_decided(asking: Client, mo
     def meanwhile(prompt: str) -> str:
         with Client(asking.home, scope=SCOPE, origin="user") as other:
             erase(other, ids[0])
-        return json.dumps(GOOD)
+        return json.dumps(SAME)
 
     model.script = meanwhile
     asking.consolidate(at_once=True)
-    assert made(asking) == [] and decided(asking) == []
-    assert set(held(asking)) == set(ALIKE[1:])
+    assert decided(asking) == [] and set(held(asking)) == {ALIKE[1]}
 
 
 def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambda: True) -> Consolidation:
@@ -399,8 +400,7 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     home, log = client.home, client.log
     return Consolidation(
         log, print, lambda: marks_of(home, log) if wanted() else {}, partial(alone, home),
-        partial(partition_now, home, log), consolidator(home), partial(judge_after_pass, home, log),
-        lambda: now_us() + later_us,
+        partial(partition_now, home, log), partial(judge_in_pass, home, log), lambda: now_us() + later_us,
     )  # fmt: skip
 
 
@@ -469,7 +469,7 @@ def test_orders_pins_and_documents_are_left_as_they_are_and_two_at_once_decide_o
     assert not client.consolidate(at_once=True).conclusions
     say(client, *PORTS)
     for state in [partition_now(client.home, client.log, SCOPE) for _ in range(2)]:
-        list(passed(client.log, state, SCOPE, lambda due: conclude(due.cluster), now_us, print))
+        list(passed(client.log, state, SCOPE, partial(judge_in_pass, client.home, client.log), now_us, print))
     assert len(decided(client)) == len(made(client)) == 1 and LATEST in held(client)
 
 
@@ -485,7 +485,7 @@ def test_a_weaker_source_takes_no_value_back_at_any_remove(client: Client) -> No
 
 def test_what_comes_while_a_pass_is_at_work_counts_for_the_next(asking: Client, model: Scripted) -> None:
     """Also where a memory has several lines, which are one of the prompt."""
-    say(asking, ALIKE[0] + "\n[3] 2026-09-30 Ada (operator): The kiln is gone.", ALIKE[1])
+    say(asking, ALIKE[0] + "\n[3] earlier, 2026-09-30 Ada (operator): The kiln is gone.", ALIKE[1])
 
     def meanwhile(prompt: str) -> str:
         with Client(asking.home, scope=SCOPE, origin="user") as other:

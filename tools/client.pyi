@@ -604,8 +604,8 @@ class Client(World):
     def consolidate(self, dry_run: bool = False, at_once: bool = False) -> Consolidated:
         """Consolidate similar memories: restatements, and a value with its earlier values.
 
-        Raises `MemtapeError` where a configured model cannot be asked, and `Locked` where another process
-        does the same.
+        Raises `MemtapeError` where the daily judge cannot be asked, and `Locked` where another process does
+        the same.
 
         dry_run: Print what the rules would do by now, and change nothing.
         at_once: Do not wait until enough is new and a day has passed.
@@ -1268,8 +1268,8 @@ class AsyncClient:
     async def consolidate(self, dry_run: bool = False, at_once: bool = False) -> Consolidated:
         """Consolidate similar memories: restatements, and a value with its earlier values.
 
-        Raises `MemtapeError` where a configured model cannot be asked, and `Locked` where another process
-        does the same.
+        Raises `MemtapeError` where the daily judge cannot be asked, and `Locked` where another process does
+        the same.
 
         dry_run: Print what the rules would do by now, and change nothing.
         at_once: Do not wait until enough is new and a day has passed.

@@ -1,14 +1,14 @@
-"""The worker that consolidates memories: log -> scope -> clusters of similar memories -> `decided` events.
+"""The worker that consolidates memories: log -> scope -> similar memories -> `decided` events.
 
-Rules decide a cluster (`state/consolidation`), and a model if one is configured; the caller passes the
-function that asks the model. A decision carries the seqs of all its inputs, so that a late decision changes
+Rules decide clusters (`state/consolidation`), then a judge decides the pairs that wait; the caller passes the
+function that asks the judge. A decision carries the seqs of all its inputs, so that a late decision changes
 nothing. Ids of appended events derive from the decision, so that two workers, or a killed and restarted
 worker, add nothing twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,11 +18,10 @@ import msgspec
 
 from memtape.flows.projection import fold_until
 from memtape.flows.workers.worker import Worker, append_new
-from memtape.schemas.errors import BudgetSpent, Locked, MemtapeError
+from memtape.schemas.errors import BudgetSpent, Locked, MemtapeError, ModelAway
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
-    MAX_ATTEMPTS,
     MAX_IDS,
     MAX_TAGS,
     STATED_TAG,
@@ -40,9 +39,9 @@ from memtape.schemas.log import Log
 from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.state.consolidation.clusters import DueCluster, gate, plan
+from memtape.state.consolidation.clusters import gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
-from memtape.state.consolidation.rules import Conclusion
+from memtape.state.consolidation.rules import Conclusion, conclude
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -50,22 +49,22 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.tombstones import text_row_id
 
 UNFINISHED = "unfinished"
-_THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
-Conclude = Callable[[DueCluster], Sequence[Conclusion]]
-"""Returns the conclusions about a cluster. Raises `BudgetSpent`, and `MemtapeError` if a model cannot be
-reached.
+Judge = Callable[[str], Iterable[Conclusion]]
+"""Decides pairs of a scope that wait, and yields the conclusions, which are on the log.
+
+Raises `MemtapeError`: `BudgetSpent` and `ModelAway` where another time may do, others about the judge.
 """
 Alone = Callable[[], AbstractContextManager[None]]
 """Holds the right to consolidate. Raises `Locked`."""
 
 
 class Passed(NamedTuple):
-    """The result of a part of a pass: the number of clusters read, the conclusions, and the problems."""
+    """The result of a part of a pass: the clusters read, the conclusions, and why a judge gave no others."""
 
     clusters: int
     conclusions: list[Conclusion]
-    problems: list[str]
+    problem: str
     is_last: bool
 
 
@@ -75,19 +74,17 @@ class Consolidation(Worker):
 
     `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
     `state_of` returns the state of a scope's partition at the end of the log, once for all of its scopes.
-    `judge` decides about pairs of a scope after its pass, and returns how many.
     """
 
     doing = "bringing together what is alike"
     poll_s = 60.0
     failure = "Memories could not be consolidated"
-    spent = "What is left of memories that are alike is looked at tomorrow."
+    spent = "The pairs of memories that are left are judged tomorrow."
 
     marks: Callable[[], Mapping[str, PassMark]]
     alone: Alone
     state_of: Callable[[str], Partition]
-    conclude: Conclude
-    judge: Callable[[str], int]
+    judge: Judge
     now_us: Callable[[], int]
 
     def catch_up(self) -> None:
@@ -110,51 +107,49 @@ class Consolidation(Worker):
 
     def _run_parts(self, state: Partition, name: str) -> None:
         """Run the parts of a scope's pass until the last one, or until the worker's own pass is over."""
-        parts = passed(self.log, state, name, self.conclude, self.now_us, partial(tell_progress, self.doing))
+        parts = passed(self.log, state, name, self.judge, self.now_us, partial(tell_progress, self.doing))
         for part in parts:
             self.done += len(part.conclusions)
-            for problem in part.problems:
-                self.note(f"Memories that are alike were not consolidated: {problem}")
+            if part.problem:
+                self.note(f"Pairs of memories were not judged: {part.problem}")
             if not part.is_last and self.is_over():
                 return
-        try:
-            self.done += self.judge(name)
-        except BudgetSpent:
-            raise
-        except MemtapeError as error:
-            self.note(f"Pairs of memories were not judged: {error} {error.hint}".rstrip())
 
 
 def passed(
-    log: Log, state: Partition, name: str, conclude: Conclude, now_us: Callable[[], int],
+    log: Log, state: Partition, name: str, judge: Judge, now_us: Callable[[], int],
     on_cluster: Callable[[int, int], None],
 ) -> Iterator[Passed]:  # fmt: skip
     """Consolidate a scope of a partition's state part by part, append and yield the decisions of each part.
 
-    The state is folded on between two parts.
-    With a spent budget, the pass ends before the first cluster not asked about, and raises `BudgetSpent`; if
-    a model cannot be reached at all, it raises `MemtapeError` and the pass has not ended.
+    The state is folded on between two parts. The judge comes last. With a spent budget the pass ends, and
+    raises `BudgetSpent`; if the judge gives no answer now, it raises `ModelAway` and the pass has not ended.
     """
     is_last = False
     while not is_last and not state.stale:
         scope = state.scopes[name]
         planned, conclusions = plan(scope), list[Conclusion]()
-        for place, each in enumerate(planned.due):
+        for place, cluster in enumerate(planned.due):
             on_cluster(place, len(planned.due))
-            try:
-                concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
-            except BudgetSpent:
-                left = min(due.cluster[0].seq for due in planned.due[place:])
-                append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
-                raise
-            conclusions += concluded
-            for conclusion in concluded:
-                append(log, events_of(scope, conclusion, now_us()))
+            for conclusion in conclude(cluster):
+                if is_wanted(scope, conclusion):
+                    append(log, events_of(scope, conclusion, now_us()))
+                    conclusions.append(conclusion)
         on_cluster(len(planned.due), len(planned.due))
-        is_last = planned.is_last
-        append(log, [_end_of(scope, planned.until, now_us(), None if is_last else UNFINISHED)])
-        problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
-        yield Passed(len(planned.due), [it for it in conclusions if it.operations], problems, is_last)
+        is_last, problem = planned.is_last, ""
+        end = _end_of(scope, planned.until, now_us(), None if is_last else UNFINISHED)
+        try:
+            for conclusion in judge(name) if is_last else ():
+                conclusions.append(conclusion)
+        except BudgetSpent:
+            append(log, [end])
+            raise
+        except ModelAway:
+            raise
+        except MemtapeError as error:
+            problem = f"{error} {error.hint}".rstrip()
+        append(log, [end])
+        yield Passed(len(planned.due), [it for it in conclusions if it.operations], problem, is_last)
         if not is_last:
             fold_until(state, log, log.ends()[state.number])
 
@@ -195,19 +190,19 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
     actor = conclusion.actor or SYSTEM
     decided = make_event("decided", id, body, scope, actor, captures, now_us)
     return [decided] + [
-        _made(scope, conclusion, it, text, id, now_us)
+        _made(scope, it, text, id, now_us)
         for it, text in zip(made, texts, strict=True)
         if it.survivor is None
     ]
 
 
-def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided: str, now_us: int) -> Event:
-    """Return the capture of a text: by the model, or by the least trusted author of its words."""
+def _made(scope: str, made: Concluded, id: str, decided: str, now_us: int) -> Event:
+    """Return the capture of a text by the least trusted author of its words."""
     ours = ((CONSOLIDATED_TAG,), (STATED_TAG,), (DISTILLED_TAG,))
     # The tags that people and agents gave, each once.
     tags = dict.fromkeys(tag for it in made.of if it.tags[:1] not in ours for tag in it.tags)
     least = min(made.of, key=lambda candidate: (TRUST[candidate.origin], candidate.seq))
-    actor = conclusion.actor or Actor(name=least.actor, origin=least.origin)
+    actor = Actor(name=least.actor, origin=least.origin)
     given = [candidate.importance for candidate in made.of if candidate.importance is not None]
     body = Captured(
         branch=None,

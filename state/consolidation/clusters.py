@@ -85,20 +85,13 @@ class Candidate(NamedTuple):
 Cluster = tuple[Candidate, ...]
 
 
-class DueCluster(NamedTuple):
-    """A cluster, in the order of its seqs, that is to be looked at for the `attempt`-th time."""
-
-    cluster: Cluster
-    attempt: int
-
-
 class Plan(NamedTuple):
-    """The clusters of a part of a pass, and the seq up to which the part has read.
+    """The clusters of a part of a pass, each in the order of its seqs, and the seq up to which it has read.
 
     The last part has read at most up to the first memory without room.
     """
 
-    due: list[DueCluster]
+    due: list[Cluster]
     until: int
     is_last: bool
 
@@ -142,7 +135,7 @@ def plan(scope: Scope) -> Plan:
     is_part = len(new) >= MOST_NEW + ENOUGH_NEW
     end = new[MOST_NEW] if is_part else scope.seq
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids if not is_part)
-    near, left, found = _Near(candidates(scope, end)), list[int](), list[DueCluster]()
+    near, left, found = _Near(candidates(scope, end)), list[int](), list[Cluster]()
     for candidate in sorted(near.free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
@@ -155,14 +148,9 @@ def plan(scope: Scope) -> Plan:
                     elif place < NEIGHBOURS:
                         members.append(near.take(other))
                         waiting.append(other)
-            cluster = tuple(sorted(members, key=lambda candidate: candidate.seq))
-            seen = tuple((it.id, it.seq) for it in cluster)
-            if len(cluster) > 1 and seen not in scope.passes.aside:
-                # It has failed as often as the most failed cluster contained in it.
-                own, queue = dict(seen).keys(), scope.passes.queued.items()
-                failed = max((times for queued, (times, _) in queue if own >= {*queued}), default=0)
-                found.append(DueCluster(cluster, failed + 1))
-    found.sort(key=lambda due: due.cluster[0].seq)
+            if len(members) > 1:
+                found.append(tuple(sorted(members, key=lambda candidate: candidate.seq)))
+    found.sort(key=lambda cluster: cluster[0].seq)
     left = [] if is_part else [seq for seq in left if seq >= scope.passes.until]
     return Plan(found, min(left, default=end), not is_part)
 

@@ -1,4 +1,4 @@
-"""Consolidation without a model: merge restatements, and the history of one value.
+"""Consolidation by rule: merge restatements, and the history of one value.
 
 The code adds ids, dates and counts; every word comes from a captured text. A doubtful cluster stays
 unchanged.
@@ -28,7 +28,7 @@ class ConcludedOperation(NamedTuple):
     outdates or is in conflict with stays unchanged.
     """
 
-    op: Literal["add", "conflict", "outdate", "replace", "remove"]
+    op: Literal["conflict", "outdate", "replace", "remove"]
     of: tuple[Candidate, ...]
     text: str = ""
     survivor: Candidate | None = None
@@ -37,7 +37,7 @@ class ConcludedOperation(NamedTuple):
 class Conclusion(NamedTuple):
     """A conclusion about a cluster at an attempt, or the reason for none; memories without an operation stay.
 
-    `actor` is the model or judge, None for the rules, and `certainty` a judge's, in ten-thousandths.
+    `actor` is the judge, None for the rules, and `certainty` the judge's, in ten-thousandths.
     """
 
     cluster: Cluster

@@ -7,6 +7,7 @@ has the pairs that wait.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +20,22 @@ from msgspec import Meta
 from memtape.flows.entailment import CrossEncoder
 from memtape.flows.models import CommandModel
 from memtape.flows.workers.consolidate import append, events_of
-from memtape.schemas.errors import BadAnswer, MemtapeError
-from memtape.schemas.events import PEOPLE, Actor
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
+from memtape.schemas.events import MAX_ATTEMPTS, PEOPLE, Actor
 from memtape.schemas.log import Log
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.consolidation.clusters import Candidate
 from memtape.state.consolidation.pairs import WaitingPair, conclusion_of, waiting
+from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.scope import Scope
 from memtape.state.fold.features import specifics_differ
 from memtape.state.fold.head import Verdict, judge
+from memtape.state.subjects.passes import Seen
 from memtape.state.text.certainty import CERTAIN
 from memtape.state.text.reading import read
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.consolidating import stated_words
 from memtape.tools.keep.models import CountedModel, author, listed_in, model_for, prompt_about
 from memtape.tools.keep.states import scope_now
 
@@ -41,6 +43,12 @@ MOST_PAIRS = 20  # Pairs handed out at once at most.
 LIMIT_S = 300.0  # Of an answer about so many pairs; an agent starts slowly.
 MODEL = "model"  # The judge that the settings name.
 SURE = 9_000  # The least certainty of an entailment model in both directions, in ten-thousandths.
+_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
 HEAD = Actor(name="head/1", origin="model")
 """The judge that is always there; another version of its numbers has another name."""
 
@@ -75,25 +83,33 @@ class Ruling(NamedTuple):
     certainty: int | None = None
 
 
-def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> Counter[Verdict]:
-    """Append the decisions of an actor's rulings, and return how many there are of each verdict.
+Decision = tuple[Verdict, Conclusion]
+
+
+def decide(log: Log, scope: Scope, rulings: Sequence[Ruling], actor: Actor) -> list[Decision]:
+    """Append the decisions of an actor's rulings, and return them.
 
     Nobody but a person says that two texts are the same if their numbers differ, or if one of them alone
     denies something: such a pair is left apart, and the decision is one of the rules.
     """
-    done = Counter[Verdict]()
+    done = list[Decision]()
     for pair, verdict, certainty in rulings:
         conclusion = conclusion_of(pair, verdict, actor, certainty)
         if verdict == "same" and actor.origin not in PEOPLE and not _may_be_same(pair):
             verdict, conclusion = "apart", conclusion_of(pair, "apart", None)
         append(log, events_of(scope, conclusion, now_us()))
-        done[verdict] += 1
+        done.append((verdict, conclusion))
     return done
 
 
 def _may_be_same(pair: WaitingPair) -> bool:
-    one, other = stated_words(pair.earlier.text), stated_words(pair.later.text)
-    return one.values == other.values and bool(one.turning) is bool(other.turning)
+    """Return whether both texts have the same numbers and addresses, and both or neither denies something."""
+    one, other = pair.earlier.text, pair.later.text
+    return _values(one) == _values(other) and bool(_DENIAL.search(one)) is bool(_DENIAL.search(other))
+
+
+def _values(text: str) -> frozenset[str]:
+    return frozenset(value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text))
 
 
 def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> CountedModel:
@@ -113,22 +129,25 @@ def judge_of(home: Home, name: str, commands: Mapping[str, Sequence[str]]) -> Co
     return CountedModel(home, host, local_settings(home).model)
 
 
-def judge_after_pass(home: Home, log: Log, name: str) -> int:
-    """Let the daily judge of the settings judge what waits in a scope, and return the number of decisions.
+def judge_in_pass(home: Home, log: Log, name: str) -> Iterator[Conclusion]:
+    """Let the daily judge of the settings judge what waits in a scope, and yield the conclusions.
 
-    Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`; earlier decisions stay.
+    Raises `BudgetSpent`, `ModelAway` and other `MemtapeError`s; earlier decisions stay.
     """
-    options, done = local_settings(home).judge, Counter[Verdict]()
-    if options.daily == MODEL:
-        from memtape.tools.capture.secrets.redaction import Redactor
-
-        model = judge_of(home, MODEL, {})
-        for decided in ask(home, log, name, model, author(model, Redactor(home)), options.calls_per_pass):
-            done += decided
-    elif options.daily != "none" and (scope := scope_now(home, log, name)) is not None:
+    options = local_settings(home).judge
+    scope = scope_now(home, log, name)
+    is_unnamed = options.daily == "auto" and model_for(home, "consolidate") is None
+    if options.daily == "none" or is_unnamed or scope is None:
+        return
+    if options.daily in ("head", "nli"):
         rulings, actor = rulings_alone(home, options.daily, waiting(scope))
-        done = decide(log, scope, rulings, actor)
-    return done.total()
+        yield from (conclusion for _, conclusion in decide(log, scope, rulings, actor))
+        return
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+    model = judge_of(home, MODEL, {})
+    for decided in ask(home, log, name, model, author(model, Redactor(home)), options.calls_per_pass):
+        yield from (conclusion for _, conclusion in decided)
 
 
 def rulings_alone(home: Home, judge: str, pairs: Sequence[WaitingPair]) -> tuple[list[Ruling], Actor]:
@@ -207,10 +226,11 @@ def rulings_of(answer: str, pairs: Sequence[WaitingPair]) -> list[Ruling]:
 
 def ask(
     home: Home, log: Log, name: str, model: CountedModel, actor: Actor, most: int
-) -> Iterator[Counter[Verdict]]:  # fmt: skip
+) -> Iterator[list[Decision]]:  # fmt: skip
     """Ask a model about the pairs of a scope that wait, some at a time and each once; yield what it decided.
 
-    It is asked at most `most` times. Raises `BadAnswer`, `BudgetSpent` and `MemtapeError`.
+    It is asked at most `most` times; pairs that were set aside come last. Raises `BadAnswer`, `BudgetSpent`,
+    `ModelTimeout` and `MemtapeError`.
     """
     asked: dict[str, None] = {}
     for _ in range(most):
@@ -218,6 +238,24 @@ def ask(
         left = [] if scope is None else [pair for pair in waiting(scope) if pair.key not in asked]
         if scope is None or not left:
             return
-        asked |= {pair.key: None for pair in left[:MOST_PAIRS]}
-        answer = model.answer(prompt_of(left[:MOST_PAIRS]), LIMIT_S)
-        yield decide(log, scope, rulings_of(answer, left[:MOST_PAIRS]), actor)
+        pairs = sorted(left, key=lambda pair: _seen(pair) in scope.passes.aside)[:MOST_PAIRS]
+        asked |= {pair.key: None for pair in pairs}
+        try:
+            rulings = rulings_of(model.answer(prompt_of(pairs), LIMIT_S), pairs)
+        except (BadAnswer, ModelTimeout) as error:
+            for pair in pairs:
+                append(log, events_of(scope, _failure(scope, pair, str(error), actor), now_us()))
+            raise
+        yield decide(log, scope, rulings, actor)
+
+
+def _seen(pair: WaitingPair) -> Seen:
+    return tuple((it.id, it.seq) for it in conclusion_of(pair, "apart", None).cluster)
+
+
+def _failure(scope: Scope, pair: WaitingPair, problem: str, actor: Actor) -> Conclusion:
+    """Return the conclusion of a judge's unusable answer; a pair is set aside after `MAX_ATTEMPTS`."""
+    seen, queued = _seen(pair), scope.passes.queued
+    failed, _ = queued.get(tuple(id for id, _ in seen), (0, 0))
+    attempt = MAX_ATTEMPTS if seen in scope.passes.aside else failed + 1
+    return conclusion_of(pair, "apart", actor)._replace(attempt=attempt, problem=problem)

@@ -78,7 +78,7 @@ def model_for(home: Home, step: Step) -> CountedModel | None:
     return None if model is None else CountedModel(home, model, options)
 
 
-def prompt_about(step: Literal["consolidate", "extract", "judge"] | DeepStep, text: str) -> str:
+def prompt_about(step: Literal["extract", "judge"] | DeepStep, text: str) -> str:
     """Return the prompt of a step in `prompts.toml` about a text.
 
     The mark around the text is its digest, which no part of the text can predict. The prompt is wrapped in

@@ -81,16 +81,15 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
-    from memtape.tools.keep.consolidating import alone, consolidator, marks_of
-    from memtape.tools.keep.judging import judge_after_pass
+    from memtape.tools.keep.consolidating import alone, marks_of
+    from memtape.tools.keep.judging import judge_in_pass
     from memtape.tools.keep.states import partition_now
 
     def marks() -> dict[str, PassMark]:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    state_of, its = partial(partition_now, home, log), consolidator(home)
-    judge = partial(judge_after_pass, home, log)
-    return Consolidation(log, on_note, marks, partial(alone, home), state_of, its, judge, now_us)
+    state_of, judge = partial(partition_now, home, log), partial(judge_in_pass, home, log)
+    return Consolidation(log, on_note, marks, partial(alone, home), state_of, judge, now_us)
 
 
 def _clock(home: Home, log: Log, on_note: OnNote) -> Worker:

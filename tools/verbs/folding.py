@@ -32,8 +32,8 @@ IF_UNSAID = "where it is not said. Not for the floor."
 Hundredths = Annotated[int, Meta(ge=1, le=100)]
 SHOWN_CHARS = 300
 _STANDS = {
-    "add": "drawn from",
     "conflict": "cannot hold beside (`memtape settle` asks people which holds)",
+    "outdate": "replaces",
     "replace": "stands for",
     "remove": "says the same as, and stands for",
 }
@@ -221,9 +221,9 @@ def consolidate(
 
     Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
     update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new.
-    Exits 1 where a model gave no usable answer.
+    Exits 1 where the daily judge gave no usable answer.
 
-    Raises `MemtapeError` where a configured model cannot be asked, and `Locked` where another process does
+    Raises `MemtapeError` where the daily judge cannot be asked, and `Locked` where another process does
     the same.
     """
     check_kept(world.home, "A consolidation")

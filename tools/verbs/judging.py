@@ -27,8 +27,7 @@ from memtape.tools.verb import Failure, Offer, Output, Verb, said, terminal
 if TYPE_CHECKING:
     from memtape.state.consolidation.clusters import Candidate
     from memtape.state.consolidation.pairs import WaitingPair
-    from memtape.state.fold.head import Verdict
-    from memtape.tools.keep.judging import GivenVerdict
+    from memtape.tools.keep.judging import Decision, GivenVerdict
     from memtape.tools.keep.talk import TalkSentence
     from memtape.tools.world import World
 
@@ -145,11 +144,11 @@ def ask_judge(
 ) -> Output:
     """Let Memtape itself, an agent of this machine or a named model judge what waits, 20 pairs at a time."""
     check_kept(world.home, "A verdict")
-    decided, problem, left = Counter["Verdict"](), "", _waiting(world)
+    decided, problem, left = list["Decision"](), "", _waiting(world)
     try:
         for done in _asked(world, judge, left, most, yes):
             decided += done
-            tell_progress("judging", sum(decided.values()), len(left))
+            tell_progress("judging", len(decided), len(left))
     except MemtapeError as error:
         if not decided and not isinstance(error, (BadAnswer, ModelTimeout)):
             raise
@@ -164,7 +163,7 @@ def ask_judge(
 
 def _asked(
     world: World, judge: str, left: Sequence[WaitingPair], most: int, yes: bool
-) -> Iterator[Counter[Verdict]]:  # fmt: skip
+) -> Iterator[list[Decision]]:  # fmt: skip
     """Yield what a judge decides, answer by answer; a person agrees to the cost first."""
     from memtape.tools.keep.judging import MOST_PAIRS, ask, decide, judge_of, prompt_of, rulings_alone
     from memtape.tools.keep.models import author
@@ -250,8 +249,8 @@ def _listed(world: World, pairs: Sequence[WaitingPair], talk: Sequence[TalkSente
     return Judgements(scope=world.scope, waiting=len(pairs), pairs=shown, talk=told)
 
 
-def _counts(done: Counter[Verdict]) -> dict[str, int]:
-    return {verdict: done[verdict] for verdict in sorted(done)}
+def _counts(done: Iterable[Decision]) -> dict[str, int]:
+    return dict(sorted(Counter(verdict for verdict, _ in done).items()))
 
 
 def _told(found: Judgements) -> str:

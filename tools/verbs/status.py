@@ -197,9 +197,9 @@ def _beside_lines(state: Status) -> Iterator[str]:
     if use.total.calls:
         most = told(state.model_budget)
         yield f"model         {told(use.today)} today, of at most {most}; {told(use.total)} in all"
-    if state.judge.daily != "none":
+    if state.judge.daily not in ("auto", "none"):
         most = many(state.judge.calls_per_pass, "call")
-        yield f"judge         {state.judge.daily} after each daily pass, by at most {most} of a model"
+        yield f"judge         {state.judge.daily} in each daily pass, by at most {most} of a model"
     for owner, numbers in state.owners.items():
         yield f"written by    {one_line(owner)}: partitions {', '.join(map(str, numbers))}"
     if state.disk:
