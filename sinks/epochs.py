@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memtape.schemas.rows import Delta, Watermark
+from memtape.sinks.home.builds import Build
 from memtape.sinks.home.claims import PartitionClaim
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.folders import Home
 from memtape.sinks.snapshots import discard_before
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
