@@ -41,7 +41,7 @@ class PublishedFile(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class BuildManifest(msgspec.Struct, frozen=True):
     """The files of a build by path, in the order in which they are put in place, and who made its claim."""
 
     claimant: Claimant
@@ -112,7 +112,9 @@ class BucketClaim(PartitionClaim):
         self.check()
         name, now = manifest_name(self.name), time.monotonic()
         replaced = self._versions.get(name, NO_VERSION)
-        self._versions[name] = self._bucket.put(name, msgspec.json.encode(Manifest(self._claimant, files)))
+        self._versions[name] = self._bucket.put(
+            name, msgspec.json.encode(BuildManifest(self._claimant, files))
+        )
         if replaced != NO_VERSION:
             self._dropped.append((now, ObjectVersion(name, replaced)))
         gone = {it.object for it in self._files.values()} - {it.object for it in files.values()}
@@ -128,9 +130,9 @@ def manifest_name(claim: str) -> str:
     return f"manifests/{claim}.json"
 
 
-def manifest_of(bucket: Bucket, claim: str) -> Manifest:
+def manifest_of(bucket: Bucket, claim: str) -> BuildManifest:
     """Return the manifest of a claim; raise `ObjectMissing`."""
-    return msgspec.json.decode(bucket.get(manifest_name(claim)), type=Manifest)
+    return msgspec.json.decode(bucket.get(manifest_name(claim)), type=BuildManifest)
 
 
 def newest_manifests(bucket: Bucket) -> dict[int, tuple[int, str]]:

@@ -26,7 +26,7 @@ from memtape.sinks.home.bucket import CONNECTIONS, Bucket, ObjectMissing
 from memtape.sinks.home.bucket_claims import (
     EPOCH_WAIT_S,
     BucketClaim,
-    Manifest,
+    BuildManifest,
     PublishedFile,
     digest_of,
     manifest_name,
@@ -53,7 +53,7 @@ class FetchedBuild(msgspec.Struct, frozen=True):
     """What a copy of a build was made from: the manifest and its tag."""
 
     tag: str
-    manifest: Manifest
+    manifest: BuildManifest
 
 
 class BucketBuild(SharedBuild):
@@ -121,7 +121,7 @@ class BucketViews(SharedViews):
         """Tell the owner of a build that it is damaged, and trust no file of its copy any more."""
         self.bucket.put(f"damaged/{name}", b"")
         if (fetched := _fetched(self.path, name)) is not None:
-            self._note(name, FetchedBuild("", Manifest(fetched.manifest.claimant)))
+            self._note(name, FetchedBuild("", BuildManifest(fetched.manifest.claimant)))
 
     def refresh(self) -> None:
         """Fetch what other machines have served, unless a process of this home has just done it.
