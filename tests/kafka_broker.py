@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cutting import Network
 from tables import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,11 +41,19 @@ class Broker:
         self.server, self.home, self.folder = server, home, folder
         self.secret = secret
         """Where it speaks TLS and asks for a user and password; empty without OpenSSL."""
+        self.network: Network | None = None
+        """The network by which `network_url` leads to it."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, topic: str | None = None) -> str:
         """Return the URL of a topic, of one that nobody has made yet where none is named."""
         return f"kafka://{self.server}/{topic or new_topic()}"
+
+    def network_url(self, topic: str) -> str:
+        """Return the URL of a topic for a client that comes through the network."""
+        if self.network is None:
+            pytest.skip("the broker is not ours to be reached in another way")
+        return f"kafka://{self.network.address}/{topic}"
 
     def start(self) -> None:
         """Start the broker, or start it again in the folder that it had, and wait until it answers."""
@@ -149,9 +158,11 @@ def make_broker(folder: Path) -> Broker:
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
     if not java or not Path(java).is_file():
         pytest.skip("no Java for Kafka; install a JRE 17 or newer")
-    ports = free_ports(3)
+    ports = free_ports(5)
     secret = f"127.0.0.1:{ports[2]}" if make_certificate(folder) else ""
     broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, secret)
+    broker.network = Network(ports[4], ports[3])
+    broker.network.start()
     (folder / "server.properties").write_text(properties(folder, ports))
     # The id of a cluster may not begin with a dash.
     cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")
@@ -176,8 +187,9 @@ def make_certificate(folder: Path) -> bool:
 
 def properties(folder: Path, ports: list[int]) -> str:
     """Return the settings of one node."""
-    own, controller, secret = (f"127.0.0.1:{port}" for port in ports)
-    filled = {"own": own, "controller": controller, "folder": folder, "user": USER, "password": PASSWORD}
+    own, controller, secret, behind, network = (f"127.0.0.1:{port}" for port in ports)
+    filled = {"behind": behind, "network": network}
+    filled |= {"own": own, "controller": controller, "folder": folder, "user": USER, "password": PASSWORD}
     filled["tls"] = f",SECRET://{secret}" if (folder / "broker.pem").exists() else ""
     return (DATA / "kafka.properties").read_text().format(**filled)
 

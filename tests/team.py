@@ -1,8 +1,8 @@
 """A team for tests: machines that share the views of a topic, each a process with a home of its own.
 
-A machine can be killed, frozen past its session, closed, and misled: it has left the group and goes on as
-if it owned its partitions. Meanwhile a producer appends. At the end a home of its own says what the views
-have to be.
+A machine can be killed, frozen past its session, cut off from the broker, closed, and misled: it has left the
+group and goes on as if it owned its partitions. Meanwhile a producer appends. At the end a home of its own
+says what the views have to be.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,15 +117,16 @@ class Machine:
 
 
 class Team:
-    """Machines, a topic and a folder of views, with a producer that never pauses while `producing`."""
+    """Machines at the URLs of a topic, and a folder of views, with a producer that never pauses."""
 
     def __init__(
-        self, folder: Path, url: str, machines: int, partitions: int, session_s: float, views: str = ""
+        self, folder: Path, urls: Sequence[str], partitions: int, session_s: float, views: str = ""
     ) -> None:
-        self.url, self.views, self.partitions = url, views or str(folder / "views"), partitions
-        self.log = KafkaLog(url, partitions)
-        self.machines = [Machine(self.home(folder / f"m{n}"), session_s, 3.0) for n in range(machines)]
-        self.reader = self.home(folder / "reader")
+        self.url, self.views, self.partitions = urls[0], views or str(folder / "views"), partitions
+        self.log = KafkaLog(self.url, partitions)
+        homes = [self.home(folder / f"m{n}", url) for n, url in enumerate(urls)]
+        self.machines = [Machine(home, session_s, 3.0) for home in homes]
+        self.reader = self.home(folder / "reader", self.url)
         assert self.reader.shared is not None
         self.shared = self.reader.shared
         self.undisturbed = Home(folder / "undisturbed")
@@ -132,10 +134,10 @@ class Team:
         self._over = threading.Event()
         self._producer = threading.Thread(target=self._produce, daemon=True)
 
-    def home(self, path: Path) -> Home:
-        """Make a home of the team."""
+    def home(self, path: Path, url: str) -> Home:
+        """Make a home of the team, which reaches the topic at a URL."""
         made = Home(path)
-        made.settings_path.write_text(f'log = "{self.url}"\nviews = "{self.views}"\n')
+        made.settings_path.write_text(f'log = "{url}"\nviews = "{self.views}"\n')
         return made
 
     def __enter__(self) -> Team:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import captured, make_id
 from commanding import call
-from kafka_broker import Broker
+from kafka_broker import Broker, new_topic
 from s3_server import BUCKET, serving_s3
 from team import Team
 
@@ -25,7 +25,7 @@ SESSION_S = 6.0
 def test_views_are_those_of_the_log_when_machines_are_killed_frozen_misled_and_closed(
     kafka: Broker, tmp_path: Path
 ) -> None:
-    with Team(tmp_path, kafka.url(), 3, 4, SESSION_S) as team:
+    with Team(tmp_path, 3 * [kafka.url()], 4, SESSION_S) as team:
         one, two, three = team.machines
         two.signal(signal.SIGSTOP)
         team.await_progress(without=two.pid)
@@ -43,10 +43,25 @@ def test_views_are_those_of_the_log_when_machines_are_killed_frozen_misled_and_c
 
 
 @pytest.mark.slow
+def test_a_machine_that_was_cut_off_for_longer_than_its_session_joins_again(
+    kafka: Broker, tmp_path: Path
+) -> None:
+    topic = new_topic()
+    with Team(tmp_path, [kafka.url(topic), kafka.network_url(topic)], 4, SESSION_S) as team:
+        assert kafka.network is not None
+        one, two = team.machines
+        with kafka.network.cut():
+            team.await_progress(without=two.pid)
+            time.sleep(SESSION_S)  # It believes to be a member for as long as this.
+        team.await_progress(one.pid, two.pid)
+        assert team.finish() == (0, 0, True, [])
+
+
+@pytest.mark.slow
 def test_a_single_run_and_a_rebuild_write_shared_views_and_leave_the_group(
     kafka: Broker, tmp_path: Path
 ) -> None:
-    team = Team(tmp_path, kafka.url(), 2, 3, SESSION_S)
+    team = Team(tmp_path, 2 * [kafka.url()], 3, SESSION_S)
     one, two = (machine.home for machine in team.machines)
     team.log.append([captured(f"number {n}", f"n{n}", scope=f"project:s{n % 5}") for n in range(30)])
     call("run", "--once", home=one.path)
@@ -69,7 +84,7 @@ def test_a_single_run_and_a_rebuild_write_shared_views_and_leave_the_group(
 @pytest.mark.slow
 def test_an_erasure_reaches_the_shared_views_of_machines_that_run(kafka: Broker, tmp_path: Path) -> None:
     """The command is given at a machine that only reads."""
-    with Team(tmp_path, kafka.url(), 2, 2, SESSION_S) as team:
+    with Team(tmp_path, 2 * [kafka.url()], 2, SESSION_S) as team:
         secret = "The codename is Zebrafish."
         [position] = team.log.append([captured(secret, "secret", scope=A)])
         team.await_progress()
@@ -86,7 +101,7 @@ def test_a_team_shares_its_views_in_a_bucket_where_an_erasure_takes_old_versions
 ) -> None:
     with (
         serving_s3(versions=True) as server,
-        Team(tmp_path, kafka.url(), 2, 2, SESSION_S, f"s3://{BUCKET}/a/b") as team,
+        Team(tmp_path, 2 * [kafka.url()], 2, SESSION_S, f"s3://{BUCKET}/a/b") as team,
     ):
         one, two = team.machines
         secret = "The codename is Zebrafish."

@@ -1,4 +1,5 @@
-"""Rounds of faults on a team: machines that share the views of a topic are killed, frozen, misled and closed.
+"""Rounds of faults on a team: machines that share the views of a topic are killed, frozen, cut off,
+misled and closed.
 
     python tests/bench/sharing.py --rounds 200
 
@@ -22,13 +23,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from cutting import Network  # noqa: E402
 from forking import python  # noqa: E402
-from kafka_broker import make_broker  # noqa: E402
+from kafka_broker import make_broker, new_topic  # noqa: E402
 from team import Machine, Team  # noqa: E402
 
 PROMISES = {
     "kill": "a killed machine's partitions move after one session",
     "freeze": "a frozen machine's partitions move after one session, and it changes nothing once it wakes",
+    "cut": "a machine that was cut off for longer than its session joins again, and changed nothing",
     "mislead": "a machine that believes to own what it has lost changes nothing",
     "close": "a closed machine's partitions move in a second",
 }
@@ -52,11 +55,14 @@ print(json.dumps({"took": took, "failed": failed}))
 """
 
 
-def strike(team: Team, machine: Machine, fault: str) -> float:
+def strike(team: Team, machine: Machine, fault: str, network: Network) -> float:
     """Let a fault befall a machine; return the seconds until others have its partitions and the whole log."""
     pid = machine.pid
     if fault == "kill":
         machine.end(signal.SIGKILL)
+    elif fault == "cut":
+        with network.cut():
+            return team.await_progress(without=pid)
     elif fault == "close":
         assert machine.end(signal.SIGTERM) == 0, machine.said()
     else:
@@ -72,13 +78,15 @@ def strike(team: Team, machine: Machine, fault: str) -> float:
     return took_s
 
 
-def strike_all(team: Team, rounds: int, seed: int) -> None:
+def strike_all(team: Team, rounds: int, seed: int, network: Network) -> None:
     """Let a random fault befall a random machine, round by round, and print the table at the end."""
     rng, took = random.Random(seed), dict[str, list[float]]()
     try:
         for number in range(1, rounds + 1):
             fault, machine = rng.choice(list(PROMISES)), rng.choice(team.machines)
-            took.setdefault(fault, []).append(strike(team, machine, fault))
+            if fault == "cut":  # The last machine alone comes through the network.
+                machine = team.machines[-1]
+            took.setdefault(fault, []).append(strike(team, machine, fault, network))
             team.await_progress(*(it.pid for it in team.machines))
             print(f"{number} {fault} {took[fault][-1]:.1f} s", file=sys.stderr, flush=True)
     finally:
@@ -117,9 +125,12 @@ def main() -> None:
             file.write("\ngroup.min.session.timeout.ms=1000\n")
         broker.start()
         try:
-            with Team(folder, broker.url(), 3, given.partitions, given.session) as team:
+            topic, network = new_topic(), broker.network
+            assert network is not None
+            urls = [broker.url(topic), broker.url(topic), broker.network_url(topic)]
+            with Team(folder, urls, given.partitions, given.session) as team:
                 reader = python(READER, team.reader.path, stdout=subprocess.PIPE)
-                strike_all(team, given.rounds, given.seed)
+                strike_all(team, given.rounds, given.seed, network)
                 reader.terminate()
                 print_reads(json.loads(reader.communicate()[0]))
                 outcome = team.finish()
