@@ -538,9 +538,23 @@ def check_event(event: Event) -> None:
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
 
 
-def may_write(event: Event) -> bool:
-    """Return whether the event's origin may write to its scope: only operators write to `global`."""
-    return event.scope != GLOBAL or event.actor.origin == "operator" or EVENT_TYPES[event.type].of_anyone
+def may_write(event: Event, settings: Settings | None = None) -> bool:
+    """Return whether the event's actor may write to its scope: only operators write to `global`.
+
+    With `settings` that trust some actors, those alone speak as people.
+    """
+    if EVENT_TYPES[event.type].of_anyone:
+        return True
+    if settings is not None and not is_trusted(event.actor, settings):
+        return False
+    return event.scope != GLOBAL or event.actor.origin == "operator"
+
+
+def is_trusted(actor: Actor, settings: Settings) -> bool:
+    """Return whether settings trust an actor with its origin; an operator may speak as a user, too."""
+    if actor.origin not in PEOPLE or not settings.trusted_origins:
+        return True
+    return settings.trusted_origins.get(actor.name) in ("operator", actor.origin)
 
 
 def tick_id(tick: Ticked) -> str:

@@ -5,6 +5,7 @@ The implementations are in `sinks` (embedded, in memory, on Kafka) and pass one 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -14,7 +15,8 @@ import msgspec
 
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
-from memtape.schemas.events import Event
+from memtape.schemas.events import Configured, Event
+from memtape.schemas.settings import Settings
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -46,6 +48,8 @@ class Log(Protocol):
 
     log_id: str
     partitions: int
+    user: str | None = None
+    """The user as whom the broker knows this process; None for a log without users."""
 
     @property
     def place(self) -> str:
@@ -182,6 +186,21 @@ def events_between(
     for slot in slots_between(log, partition, start, end, scope, types):
         if (event := event_of(slot.payload)) is not None:
             yield slot, event
+
+
+def configured_on(log: Log, partition: int = 0) -> list[Configured]:
+    """Return the effective `configured` events of a partition, in order, the current one last."""
+    found: list[Configured] = []
+    for _, event in events_between(log, partition, 0, sys.maxsize, types=("configured",)):
+        body = event.body
+        if isinstance(body, Configured) and (not found or body.revision > found[-1].revision):
+            found.append(body)
+    return found
+
+
+def settings_on(log: Log) -> Settings:
+    """Return the settings in force on a log."""
+    return configured_on(log)[-1].settings
 
 
 def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str], int]:

@@ -6,14 +6,16 @@ default here for ever: so a default is never changed, only a new revision is app
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.lanes import MAX_NAME_CHARS, State
+from memtape.schemas.scopes import SCOPE_PATTERN
 
 EmbedderKey = Annotated[str, Meta(max_length=200)]
+UserName = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -78,6 +80,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     shadow_percent: Annotated[int, Meta(ge=0, le=100)] = 10
     """The share of real searches that shadow retrievers are asked too."""
+
+    trusted_origins: dict[UserName, Literal["operator", "user"]] = {}
+    """By user of a topic as whom the user speaks; once there is any, nobody else's word is a person's."""
+
+    readers: dict[Annotated[str, Meta(pattern=SCOPE_PATTERN)], tuple[UserName, ...]] = {}
+    """By scope the users to whom Memtape shows it, beside operators; all other scopes are open."""
 
     def shadows(self) -> list[str]:
         """Return the names of the retrievers that answer as shadows, sorted."""

@@ -28,7 +28,8 @@ START_TIMEOUT_S = 300.0
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -XX:+UnlockDiagnosticVMOptions"
 JVM += " -XX:-BytecodeVerificationRemote"
 """A broker of tests lives for a minute: what it spends on being quick or sure later never comes back."""
-USER, PASSWORD = "ada", "a-secret-of-the-tests"
+USERS, PASSWORD = ("ada", "bob", "eve", "keeper"), "a-secret-of-the-tests"
+USER = USERS[0]
 
 
 Place = Path | None
@@ -54,6 +55,38 @@ class Broker:
         if self.network is None:
             pytest.skip("the broker is not ours to be reached in another way")
         return f"kafka://{self.network.address}/{topic}"
+
+    def url_of(self, user: str, topic: str) -> str:
+        """Return the URL of a topic for one of `USERS`, over TLS."""
+        if not self.secret or self.folder is None:
+            pytest.skip("no OpenSSL to make a certificate with, or the broker is not ours")
+        ask = f"security=SASL_SSL&mechanism=SCRAM-SHA-512&user={user}&cafile={self.folder / 'ca.pem'}"
+        return f"kafka://{self.secret}/{topic}?{ask}"
+
+    def allow(self, user: str, name: str, *operations: str) -> None:
+        """Allow a user operations on the topics and groups of a name and on those that begin with it.
+
+        Whoever is not named on a topic with such a rule may not use it, but for clients without a user.
+        """
+        from kafka import KafkaAdminClient
+        from kafka.admin import (
+            ACL,
+            ACLOperation,
+            ACLPermissionType,
+            ACLResourcePatternType,
+            ResourcePattern,
+            ResourceType,
+        )
+
+        admin = KafkaAdminClient(bootstrap_servers=[self.server])
+        try:
+            allowed, of = ACLPermissionType.ALLOW, ACLResourcePatternType.PREFIXED
+            for kind in (ResourceType.TOPIC, ResourceType.GROUP):
+                resource = ResourcePattern(kind, name, of)
+                rules = [ACL(f"User:{user}", "*", ACLOperation[it], allowed, resource) for it in operations]
+                admin.create_acls(rules)
+        finally:
+            admin.close()
 
     def start(self) -> None:
         """Start the broker, or start it again in the folder that it had, and wait until it answers."""
@@ -167,7 +200,8 @@ def make_broker(folder: Path) -> Broker:
     # The id of a cluster may not begin with a dash.
     cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")
     words = ["--standalone", "-t", cluster, "-c", str(folder / "server.properties")]
-    words += ["--add-scram", f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"]
+    for user in USERS:
+        words += ["--add-scram", f"SCRAM-SHA-512=[name={user},password={PASSWORD}]"]
     broker.tool("kafka-storage.sh", "format", *words)
     return broker
 

@@ -37,13 +37,13 @@ from memtape.schemas.codec import encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import MAX_ATTEMPTS, MAX_DIMENSIONS, Embedded, Event, Media
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, configured_on, settings_on
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
+from memtape.sinks.logs.configuring import complete_settings, configure
 from memtape.sinks.logs.embedded import EmbeddedLog, MemoryLog
 from memtape.state.core.partition import Partition
 from memtape.state.vectors.choice import EmbedderPlan, plan

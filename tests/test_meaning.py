@@ -13,8 +13,8 @@ from test_warm import Ready, warm
 from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.flows.embed.target import first_embedder, packaged_minilm
 from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
+from memtape.schemas.log import settings_on
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.configuring import settings_on
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
 from memtape.tools.client import Client

@@ -16,10 +16,10 @@ from test_archiving import PORT, SCOPE, client, days_pass, document, life, memta
 from memtape.flows.workers.clock import Commits
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import ScopeChanged
+from memtape.schemas.log import settings_on
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.marks import DailyMarks
-from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

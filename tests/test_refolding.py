@@ -18,9 +18,9 @@ from test_fold import AGAIN, EAST, FACT, NORTH, texts_of
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Operation
+from memtape.schemas.log import settings_on
 from memtape.schemas.rows import MemoryRow
 from memtape.schemas.settings import Settings
-from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold

@@ -22,8 +22,8 @@ from memtape.schemas import lanes as lanes_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
 from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of
+from memtape.schemas.log import settings_on
 from memtape.schemas.settings import Settings
-from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.tools.doors import cli
 from memtape.tools.keep.log_settings import set_state, states_on

@@ -51,6 +51,7 @@ from memtape.tools.query.listing import MemoryList
 from memtape.tools.query.looking import ArchiveList, EdgeList, Given, Session
 from memtape.tools.query.results import Answer, Result
 from memtape.tools.query.status import Stats, Status
+from memtape.tools.verbs.access import Access
 from memtape.tools.verbs.aging import Aging, ArchivedNow, Project, ProjectChange
 from memtape.tools.verbs.capturing import (
     CaptureReceipt,
@@ -560,6 +561,20 @@ class Client(World):
         """
     def settings(self) -> SettingsShown:
         """Print the settings of the log, which all its homes share, and the file of this home's own settings."""
+    def access(self) -> Access:
+        """Say as whom each user of the topic speaks, and to whom closed scopes are shown.
+
+        A user without an entry speaks as agents alone, and a scope without an entry is open. An empty value
+        takes an entry out. Operators change the lists, write to `global`, read every scope, and write for
+        others. The broker's ACLs say who reads and writes the topic at all.
+        """
+    def set_access(self, changes: Sequence[str]) -> Access:
+        """Change who speaks as what, and who reads a scope.
+
+        Raises `MemtapeError`, also for anyone but an operator.
+
+        changes: Change an entry.
+        """
     def dead_letters(self) -> UnreadSlots:
         """List the unreadable slots of the log, with reasons.
 
@@ -1224,6 +1239,20 @@ class AsyncClient:
         """
     async def settings(self) -> SettingsShown:
         """Print the settings of the log, which all its homes share, and the file of this home's own settings."""
+    async def access(self) -> Access:
+        """Say as whom each user of the topic speaks, and to whom closed scopes are shown.
+
+        A user without an entry speaks as agents alone, and a scope without an entry is open. An empty value
+        takes an entry out. Operators change the lists, write to `global`, read every scope, and write for
+        others. The broker's ACLs say who reads and writes the topic at all.
+        """
+    async def set_access(self, changes: Sequence[str]) -> Access:
+        """Change who speaks as what, and who reads a scope.
+
+        Raises `MemtapeError`, also for anyone but an operator.
+
+        changes: Change an entry.
+        """
     async def dead_letters(self) -> UnreadSlots:
         """List the unreadable slots of the log, with reasons.
 

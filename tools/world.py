@@ -86,7 +86,9 @@ class World(Writer):
         except NotFound:
             if self.is_confined:
                 raise
-            return query.plan.meant(self.log, id, (), types)
+            scope, id = query.plan.meant(self.log, id, (), types)
+            self.rights.check_reader(scope)
+            return scope, id
 
     def folded(self, id: str, state_of: StateOf | None = None) -> tuple[str, Scope]:
         """Return a whole id and the state of its scope at the end of the log. Raises `NotFound`."""

@@ -22,7 +22,7 @@ from memtape.schemas.events import (
     may_write,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, events_between, known_among
+from memtape.schemas.log import Log, events_between, known_among, settings_on
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures
 from memtape.state.text.statements import IMPORTANCE, Statement
@@ -52,7 +52,8 @@ def captures_among(
 
     They are the first events of their ids, by who may write there, and not erased.
     """
-    wanted = [(offset, event) for offset, event in events if may_write(event) and wants(event)]
+    settings = settings_on(log)
+    wanted = [(offset, event) for offset, event in events if may_write(event, settings) and wants(event)]
     living = [
         (offset, event) for offset, event in wanted if event.body is not None and not erasures.covers(event)
     ]

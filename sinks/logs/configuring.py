@@ -1,4 +1,4 @@
-"""Changing the settings of a log: the settings in force, and the order in which changes take effect.
+"""Changing the settings of a log: the order in which changes take effect.
 
 Partitions decide by their own `configured` events. A log that cannot append to all of them at once may hold a
 revision in some and not in others; the first one for it in partition 0 is copied to the rest.
@@ -6,7 +6,6 @@ revision in some and not in others; the first one for it in partition 0 is copie
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 
@@ -15,23 +14,8 @@ import uuid_utils
 from memtape.schemas.codec import encode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Configured, make_configured
-from memtape.schemas.log import Log, events_between
+from memtape.schemas.log import Log, configured_on
 from memtape.schemas.settings import Settings
-
-
-def configured_on(log: Log, partition: int = 0) -> list[Configured]:
-    """Return the effective `configured` events of a partition, in order, the current one last."""
-    found: list[Configured] = []
-    for _, event in events_between(log, partition, 0, sys.maxsize, types=("configured",)):
-        body = event.body
-        if isinstance(body, Configured) and (not found or body.revision > found[-1].revision):
-            found.append(body)
-    return found
-
-
-def settings_on(log: Log) -> Settings:
-    """Return the settings in force on a log."""
-    return configured_on(log)[-1].settings
 
 
 def configure(log: Log, change: Callable[[Settings], Settings]) -> Settings:

@@ -127,7 +127,7 @@ class KafkaLog(Log):
         ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
-        self.deadline_s = deadline_s
+        self.deadline_s, self.user = deadline_s, self.target.user
         self._sending = threading.Lock()
         self._reading = threading.RLock()
         self._ticks: set[tuple[int, int]] = set()

@@ -56,6 +56,7 @@ OPTIONS = ("security", "mechanism", "user", "cafile", "replication", "insecure")
 FORM = "Write kafka://host:port[,host:port]/topic[?security=…&mechanism=…&user=…&cafile=…&replication=…]."
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_GENERATION = re.compile(r"\.g[1-9][0-9]*\Z")
 _SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})\Z")
 
 T = TypeVar("T")
@@ -132,6 +133,8 @@ def parse_kafka_url(url: str) -> KafkaTarget:
     hosts = [_host(server) for server in servers]
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise _bad(f"{topic[:60]!r} is no name of a topic")
+    if _GENERATION.search(topic):
+        raise _bad(f"{topic[:60]!r} is the name of a topic's next generation")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
     except ValueError:

@@ -22,6 +22,7 @@ from memtape.sinks.home.files import private, write_whole
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
+from memtape.sinks.logs.kafka_topic import parse_kafka_url
 
 BATCH_EVENTS = 500
 AGAIN_S = 2.0  # Time (s) for which an opener waits for a broker that was away a moment ago.
@@ -97,7 +98,7 @@ class SpoolingLog:
     """
 
     def __init__(self, url: str, home: Home, settings: Settings) -> None:
-        self.place = url
+        self.place, self.user = url, parse_kafka_url(url).user
         self._spool = Spool(home)
         self._log: KafkaLog | None = None
         wait_s = AGAIN_S if self._spool.count() else DEADLINE_S

@@ -142,7 +142,7 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     state.sent = max(state.sent, event.sent)
     if event.body is not None:
         counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
-    if not may_write(event):
+    if not may_write(event, context.settings):
         counters.ignored += 1
         return []
     if event.body is None:  # An erased event is its header: it counts and says nothing.

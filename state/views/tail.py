@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from memtape.schemas import events
-from memtape.schemas.events import Event, may_write
+from memtape.schemas.events import Event
 from memtape.schemas.ids import is_slug
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
 from memtape.state.subjects.captures import FAMILIES
@@ -78,12 +78,10 @@ class Bans:
         """Every id named by the tail, whose rows may be hidden or shown by now."""
 
     def walk(self, tail: Iterable[Event]) -> list[Event]:
-        """Take in the events of the tail, and return its captures that are visible."""
+        """Take in the events of the tail, by who may write, and return its captures that are visible."""
         captured: dict[str, Event] = {}
         made: dict[str, None] = {}
         for number, event in enumerate(tail):
-            if not may_write(event):
-                continue
             match event.body:
                 case events.Captured(text=text, kind=kind, path=path):
                     if event.id not in captured and self._keys_of(event.id) is None:

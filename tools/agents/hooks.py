@@ -29,7 +29,7 @@ from memtape.tools.capture import native_ids
 from memtape.tools.capture.native_ids import CLAUDE_CODE, HEARD, OPENCODE, Role, heard, of_hook
 from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
-from memtape.tools.capture.writing import Line, default_actor, now_us
+from memtape.tools.capture.writing import Line, now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.wire import LARGE_BYTES, MAX_INPUT_BYTES, Announced
 
@@ -246,7 +246,7 @@ def capture(turn: HookCall, client: Client, text: str, native: str | None = None
         count_one(turn.home, LEFT_OUT, reason)
         turn.captured = True
         return
-    actor = default_actor() if user else f"{turn.source} {turn.told.agent}".strip()
+    actor = client.account if user else f"{turn.source} {turn.told.agent}".strip()
     line = Line(
         text=text, kind="turn", actor=actor, origin="user" if user else "agent", source=turn.source,
         native_id=native or native_of(turn, client, text), split=True,

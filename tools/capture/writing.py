@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, InvalidUse, LogAway, MemtapeError
 from memtape.schemas.events import (
+    EVENT_TYPES,
     MAX_AT_LEAD_US,
     MAX_IDS,
     MAX_LABEL_CHARS,
@@ -54,6 +55,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.capture.native_ids import DOCUMENT
 from memtape.tools.capture.profiles import Pause, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
+from memtape.tools.capture.rights import Rights
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -163,7 +165,10 @@ class Writer:
         scope, session = options.get("scope"), options.get("session")
         self._scope, self._pinned = None if scope is None else check_scope(scope), scope is not None
         self._folder, self._began = options.get("folder"), options.get("began")
-        name = options.get("actor") or default_actor()
+        self.rights = Rights(log)
+        self.account = self.rights.user or default_actor()
+        """The name of the person at this machine."""
+        name = options.get("actor") or self.account
         if (origin := options.get("origin", "agent")) not in get_args(Origin):
             raise InvalidUse(f"There is no origin {origin!r}.", f"Give {', '.join(get_args(Origin))}.")
         self.actor = Actor(name=name, origin=origin)
@@ -185,8 +190,14 @@ class Writer:
     def scope(self) -> str:
         """The default scope, found at its first use.
 
-        Reading creates and pins no scope: a folder without captures has an empty one.
+        Reading creates and pins no scope: a folder without captures has an empty one. Raises `MemtapeError`
+        for a scope that is not shown to the user of the topic.
         """
+        scope = self._found_scope()
+        self.rights.check_reader(scope)
+        return scope
+
+    def _found_scope(self) -> str:
         if self._scope is not None:
             return self._scope
         scope = scope_of_folder(self._folder or Path.cwd(), self.home, pin=False, began=self._began)
@@ -276,6 +287,7 @@ class Writer:
             path=line.path, source=line.source, tags=tags, text=line.text,
         )  # fmt: skip
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
+        self.rights.check_speaker(actor)
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets
         # are out.
@@ -334,6 +346,8 @@ class Writer:
 
     def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str = "") -> Event:
         """Return an event of a body, without secrets, for a batch; `id` is by default new."""
+        if not EVENT_TYPES[type].of_anyone:
+            self.rights.check_speaker(self.actor)
         event = make_event(type, id or str(uuid_utils.uuid7()), body, scope, self.actor, refs, now_us())
         return self.redactor.event(replace(event, session=self.session))
 

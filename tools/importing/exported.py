@@ -53,6 +53,7 @@ def take_events(
                 if event is not None and (event.scope is None or event.type == "erased"):
                     skipped = NOT_TAKEN
                 elif event is not None:
+                    writer.rights.check_speaker(event.actor)
                     event = event if scope is None else replace(event, scope=scope)
                     events.append(check_admissible(writer.redactor.event(event))[0])
             except InvalidEvent as error:

@@ -27,7 +27,7 @@ from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, configured_on, settings_on
 from memtape.schemas.metrics import tell_progress
 from memtape.schemas.rows import Counters, made_from
 from memtape.schemas.settings import Settings
@@ -35,7 +35,7 @@ from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import DailyMarks, OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
-from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
+from memtape.sinks.logs.configuring import complete_settings, configure
 from memtape.state.core.partition import evolve
 from memtape.state.vectors.choice import (
     EmbedderPlan,

@@ -1,4 +1,4 @@
-"""Settings that people change on a log: those of aging, and the states of retrievers."""
+"""Settings that people change on a log: those of aging, who may what, and the states of retrievers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import msgspec
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import ORDINARY, State, recipe_of
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, configured_on, settings_on
+from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.settings import Settings
-from memtape.sinks.logs.configuring import configure, configured_on, settings_on
+from memtape.sinks.logs.configuring import configure
 
 KEYS = tuple(
     "lifecycle mid_after_days long_after_days mid_retention_hundredths long_retention_hundredths"
@@ -38,17 +39,46 @@ def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool
         )
 
     def change(now: Settings) -> Settings:
-        wanted: dict[str, Any] = msgspec.to_builtins(now) | given
+        wanted: dict[str, Any] = dict(given)
         if "lifecycle" in given:
             wanted["lifecycle"] = given["lifecycle"].lower()
-        try:
-            return msgspec.convert(wanted, Settings, strict=False)
-        except msgspec.ValidationError as error:
-            hint = "docs/cli.md says what each takes."
-            raise MemtapeError(f"That cannot be set: {error}.", hint) from None
+        return _changed(now, wanted)
 
     configure(log, change)
     return lifecycle_settings(log)
+
+
+def change_access(log: Log, given: Mapping[str, str]) -> None:
+    """Change for the whole log as whom users speak, and to which users scopes are shown, by user or scope.
+
+    An empty value takes an entry out. Raises `MemtapeError` for a wrong value, for a log without users, and
+    where the user of the log would not be an operator.
+    """
+    if (user := log.user) is None:
+        told = f"{log.place} has no users, whom lists could name."
+        raise MemtapeError(told, "Name a user in the URL of a topic: docker/README.md says how.")
+
+    def change(now: Settings) -> Settings:
+        origins, readers = dict[str, Any](now.trusted_origins), dict[str, Any](now.readers)
+        for key, value in given.items():
+            is_scope = key == GLOBAL or key.startswith(PROJECT_PREFIX)
+            entries = readers if is_scope else origins
+            entries.pop(key, None)
+            if value:
+                entries[key] = sorted(dict.fromkeys(value.split(","))) if is_scope else value
+        if (origins or readers) and origins.get(user) != "operator":
+            raise MemtapeError("The lists would leave you out.", f"Set {user}=operator too.")
+        return _changed(now, {"trusted_origins": origins, "readers": readers})
+
+    configure(log, change)
+
+
+def _changed(now: Settings, wanted: Mapping[str, Any]) -> Settings:
+    try:
+        return msgspec.convert(msgspec.to_builtins(now) | wanted, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        hint = "docs/cli.md says what each takes."
+        raise MemtapeError(f"That cannot be set: {error}.", hint) from None
 
 
 class States(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,13 +15,12 @@ from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, settings_on
 from memtape.schemas.rows import PassMark
 from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, DailyMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.project import git, repositories_of
 from memtape.tools.capture.writing import now_us

@@ -25,13 +25,12 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used, make_event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import ORDINARY, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
-from memtape.schemas.log import Log, Slot, events_between
+from memtape.schemas.log import Log, Slot, events_between, settings_on
 from memtape.schemas.metrics import tell_progress
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.evaluation import (
     OVERLAP_CUTS,

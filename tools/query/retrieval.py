@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event, Mark
-from memtape.schemas.log import Log, events_between
+from memtape.schemas.events import Captured, Event, Mark, may_write
+from memtape.schemas.log import Log, events_between, settings_on
 from memtape.schemas.places import THREADS
 from memtape.schemas.rows import (
     LifeMark,
@@ -29,6 +29,7 @@ from memtape.schemas.rows import (
     no_watermark,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.builds import Build
 from memtape.sinks.home.folders import Home
@@ -246,7 +247,11 @@ class Retriever:
         erased = log.erased(partition)
         erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
         seen: set[str] = set()
+        settings: Settings | None = None
         for slot, event in events_between(log, partition, offset, sys.maxsize, scope, TAIL_TYPES):
+            settings = settings or settings_on(log)
+            if not may_write(event, settings):
+                continue
             repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
             if event.type in SAID_ONCE:
                 repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset

@@ -262,6 +262,7 @@ def set_lifecycle(
 
     Raises `MemtapeError`, also for anyone but a person.
     """
+    world.rights.check_operator()
     check_person(world.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:

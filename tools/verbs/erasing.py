@@ -190,6 +190,7 @@ def prune(
 
     Raises `MemtapeError` without a tag.
     """
+    world.rights.check_reader(None if every else world.scope)
     made = plan(world, tags, parse_time(before, now_us()), every=every)
     return made if dry_run else forget(world, made)
 

@@ -64,6 +64,7 @@ def export(
     Raises `MemtapeError` for a file that is there.
     """
     check_kept(world.home, "An export")
+    world.rights.check_reader(None if every else world.scope)
     is_markdown = file is not None and Path(file).suffix.lower() in MARKDOWN
     if is_markdown and every:
         raise InvalidUse("Markdown has the memories of one project; --all goes with JSON lines.")

@@ -81,6 +81,7 @@ def set_embedder(
     """
     from memtape.tools.keep.embedding import change_over
 
+    world.rights.check_operator()
     before = local_settings(world.home).embedder
     options = msgspec.structs.replace(before, choice=choice, model=before.model if model is None else model)
     change_over(world.log, _with_leave(options), fold_cosine_hundredths)
@@ -103,6 +104,7 @@ def rollback(world: World) -> EmbedderState:
     """
     from memtape.tools.keep.embedding import goes_back_to, options_for, roll_back
 
+    world.rights.check_operator()
     key = goes_back_to(world.log)
     options = options_for(world.home, key)  # Before: it can take seconds, in which `run` would find it odd.
     roll_back(world.log)
@@ -137,6 +139,7 @@ def refold(
     stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost: folding
     changes which captures are one memory, and all wordings of a memory are found.
     """
+    world.rights.check_operator()
     check_kept(world.home, "A folding")
     from memtape.tools.keep.embedding import refold
 

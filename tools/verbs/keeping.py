@@ -346,7 +346,7 @@ def settings(world: World) -> SettingsShown:
     A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`,
     `retriever`.
     """
-    from memtape.sinks.logs.configuring import settings_on
+    from memtape.schemas.log import settings_on
 
     log, own = settings_on(world.log), local_settings(world.home)
     return SettingsShown(

@@ -128,6 +128,7 @@ def set_retriever(
     embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at
     the next `memtape run --once`, as of the time of each search.
     """
+    world.rights.check_operator()
     set_state(world.log, name, state, percent)
     return states_on(world.log)
 

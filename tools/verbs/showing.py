@@ -285,6 +285,7 @@ def read_log(
     `memtape admin tail` follows new ones as they come.
     """
     of_scope = world.scope if place is None else None
+    world.rights.check_reader(of_scope)
     number, offset = partition_of(world.scope, world.log.partitions), None
     if place is not None:
         parts = re.fullmatch(r"(\d+)(?:/(\d+))?", place)
@@ -319,6 +320,7 @@ def diff(
 
     A position is partition/offset pairs, as 3/120,7/45; a time is ISO 8601 or an age.
     """
+    world.rights.check_reader(None if every else world.scope)
     return query.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
 
 
@@ -337,6 +339,7 @@ def tail(
     No line has a captured text, unless --texts asks for it. With --json each line is one document, whose
     events have no body without --texts. Ticks are shown where --type asks for them.
     """
+    world.rights.check_reader(scope)
     ends = world.log.ends()
     if since is not None:
         ends = [world.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
