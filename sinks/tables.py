@@ -45,7 +45,14 @@ class _Written(msgspec.Struct):
     held: dict[str, ScopeHeld] = {}
 
 
+class _Rules(msgspec.Struct, frozen=True):
+    """The one field of a watermark that every version has."""
+
+    rules: str
+
+
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+msgspec.json.Decoder(_Rules)
 _WATERMARK, _WRITTEN = msgspec.json.Decoder(Watermark), msgspec.json.Decoder(_Written)
 
 
@@ -143,6 +150,13 @@ class Shard:
             before = self._mark.read()[1]
             indexes, held = before.indexes | indexes, before.held | held
         self._mark.write(watermark, _Written(self._tables.versions, indexes, held))
+
+    def rules(self) -> str:
+        """Return by which rules the views were made, also of another version; empty where nothing says so."""
+        try:
+            return msgspec.json.decode((self.path / WATERMARK).read_bytes(), type=_Rules).rules
+        except (OSError, msgspec.MsgspecError):
+            return ""
 
     @guarded_read
     def watermark(self) -> Watermark | None:

@@ -28,6 +28,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.snapshots import MAGIC, expanded
 from memtape.sinks.tables import Shard
+from memtape.state.core.digests import RULES
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
@@ -38,7 +39,9 @@ MACHINE = """
 import runpy, signal, sys, time
 from memtape.sinks.logs import consumer_group
 from memtape.sinks.logs.consumer_group import ConsumerGroup
-session_s, misled_s, home = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+from memtape.state.core import digests
+session_s, misled_s, home, newer = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+digests.RULES["views"] += newer
 consumer_group.SESSION_S, consumer_group.HEARTBEAT_S = session_s, session_s / 6
 made, owned, member = ConsumerGroup.__init__, ConsumerGroup.owned, ConsumerGroup.member
 told, until = {}, [0.0]
@@ -86,6 +89,8 @@ class Machine:
 
     def __init__(self, home: Home, session_s: float, misled_s: float) -> None:
         self.home, self._words = home, (session_s, misled_s, home.path)
+        self.newer = 0
+        """By so many versions its rules are newer, from its next start on."""
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -96,7 +101,9 @@ class Machine:
     def start(self) -> None:
         """Start the machine."""
         with (self.home.path / "said").open("ab") as said:
-            self._process = python(MACHINE, *self._words, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+            self._process = python(
+                MACHINE, *self._words, self.newer, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+            )
 
     def signal(self, number: signal.Signals) -> None:
         """Send its process a signal."""
@@ -180,6 +187,13 @@ class Team:
     def owners(self) -> list[int]:
         """Return the pids that have claimed the served views."""
         return [int(name.split()[-1].rstrip(")")) for name in self.shared.owners()]
+
+    def newer(self) -> set[int]:
+        """Return by how many versions the rules of served views are newer than these."""
+        build = self.reader.current()
+        marks = (Shard(build.shard(number), number).watermark() for number in range(self.partitions))
+        versions = (dict(it.split("=") for it in mark.rules.split(",")) for mark in marks if mark is not None)
+        return {int(it["views"]) - RULES["views"] for it in versions}
 
     def offsets(self) -> list[int]:
         """Return how far the served views of each partition are."""

@@ -19,15 +19,18 @@ from commanding import call as command
 from commanding import document
 from soaked import soaked
 
+from memtape.schemas.errors import DamagedViews
 from memtape.schemas.events import Embedded, make_embedded
 from memtape.sinks.home.folders import Home
 from memtape.sinks.index_files import MANIFEST
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.row_tables import RowTables
 from memtape.sinks.tables import INDEX, WATERMARK
+from memtape.state.core.digests import rules_version
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
+from memtape.tools.query.retrieval import Retriever
 
 A = "project:a"
 KEY = "test@1/4"
@@ -169,6 +172,19 @@ def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
         serving.join()
         owner = Owner(home, log)
     sound(home)
+
+
+def test_a_reader_does_not_judge_views_of_another_version(home: Home) -> None:
+    """Else owners of newer rules would make their views again and again while older readers are there."""
+    log, build = EmbeddedLog(home.log_path), home.current()
+    path, made = build.shard(0) / WATERMARK, rules_version()
+    damage(home, "", f"{INDEX}/*/{MANIFEST}", "emptied")
+    own = path.read_bytes()
+    for data in (own.replace(made.encode(), b"views=99"), own):
+        path.write_bytes(data)
+        with pytest.raises(DamagedViews):
+            Retriever(home, log).reading(lambda views: views.found(A))
+        assert build.damage_path(0).exists() is (data == own)
 
 
 @pytest.mark.parametrize("table", ["memories", "turns"])

@@ -11,8 +11,9 @@ from builders import captured, make_id
 from commanding import call
 from kafka_broker import Broker, new_topic
 from s3_server import BUCKET, serving_s3
-from team import Team
+from team import SCOPES, Team
 
+from memtape.state.core import digests
 from memtape.tools.client import Client
 from memtape.tools.keep.verify import verify
 
@@ -117,4 +118,27 @@ def test_a_team_shares_its_views_in_a_bucket_where_an_erasure_takes_old_versions
         assert secret.encode() not in b"".join(map(team.bytes_of, range(2)))
         with Client(team.reader.path, scope="project:s1") as client:
             assert client.search("number", quiet=True).results
+        assert team.finish() == (0, 0, True, [])
+
+
+@pytest.mark.slow
+def test_a_team_is_upgraded_machine_by_machine(
+    kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The views of a partition are of its owner's rules, made out of sight; older readers go on meanwhile."""
+    with Team(tmp_path, 2 * [kafka.url()], 4, SESSION_S) as team:
+        for machine in team.machines:
+            assert machine.end(signal.SIGTERM) == 0
+            machine.newer = 1
+            machine.start()
+            team.await_progress(*(it.pid for it in team.machines))
+            for scope in SCOPES:
+                with Client(team.reader.path, scope=scope) as older:
+                    answer = older.search("number")
+                assert answer.results and not answer.warnings
+            claims = team.reader.current().claims
+        assert team.newer() == {1}
+        team.await_progress()
+        assert team.reader.current().claims == claims  # Nobody makes views of the same rules again.
+        monkeypatch.setitem(digests.RULES, "views", digests.RULES["views"] + 1)
         assert team.finish() == (0, 0, True, [])

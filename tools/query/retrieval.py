@@ -234,9 +234,16 @@ class Retriever:
             ) from error
 
     def note_damage(self, *partitions: int) -> None:
-        """Note unreadable views for the next projector; those of the past are made again anyway."""
+        """Note unreadable views for the next projector; those of the past are made again anyway.
+
+        Views of another version's rules are not judged: its own readers may read them.
+        """
+        from memtape.state.core.digests import rules_version  # No question must wait for the reducers.
+
+        build, own = self._home.current(), ("", rules_version())
         for number in partitions if self.past is None else ():
-            self._home.current().note_damage(number)
+            if Shard(build.shard(number), number).rules() in own:
+                build.note_damage(number)
         self._shards.clear()
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
