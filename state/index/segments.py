@@ -244,7 +244,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     sized = [(its, part.size) for its, part in zip(living, segments, strict=True)]
     starts, every = np.cumsum([0, *(size for _, size in sized)]), np.concatenate(living)
     alive = np.concatenate([its[:size] for its, size in sized])
-    moved = np.cumsum(alive) - 1
+    moved = np.cumsum(alive, dtype="<u4") - np.uint32(1)
     is_document = np.concatenate([np.arange(len(its)) < size for its, size in sized])
     rows = np.concatenate([np.flatnonzero(every & is_document), np.flatnonzero(every & ~is_document)])
 
@@ -254,7 +254,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     def documents(name: str) -> Array:
         """Return the documents that an array names, counted through the segments."""
         pairs = zip(segments, starts.tolist(), strict=False)
-        return np.concatenate([getattr(part, name).astype(np.int64) + start for part, start in pairs])
+        return np.concatenate([getattr(part, name) + np.uint32(start) for part, start in pairs])
 
     names = list(dict.fromkeys(name for part in segments for name in part.speaker_names()))
     place_of = {name: place for place, name in enumerate(names)}
@@ -287,8 +287,14 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
 
 def _merged_postings(segments: Sequence[Segment], kept: Flags, rows: Array) -> dict[str, Array]:
     """Return the kept postings of segments, merged; `rows` are their new rows."""
-    terms = [np.repeat(part.terms, part.sizes()) for part in segments]
-    unique, places = numbered(np.concatenate(terms)[kept])
+    # Of millions of postings there are few terms: numbers of 4 bytes take a third of the memory.
+    every = distinct(np.concatenate([part.terms for part in segments]))
+    numbers = [np.searchsorted(every, part.terms).astype("<u4") for part in segments]
+    terms = [np.repeat(its, part.sizes()) for its, part in zip(numbers, segments, strict=True)]
+    places = np.concatenate(terms)[kept]
+    held = np.zeros(len(every), np.bool_)
+    held[places] = True
+    unique, places = every[held], (np.cumsum(held, dtype="<u4") - np.uint32(1))[places]
     # Rows of a term ascend in each segment, and segments follow each other: a stable sort keeps them so.
     by_term = np.argsort(places, kind="stable")
     sources = np.concatenate([segment.terms for segment in segments])
@@ -299,10 +305,10 @@ def _merged_postings(segments: Sequence[Segment], kept: Flags, rows: Array) -> d
         [segment.term_ends for segment in segments],
         first[np.searchsorted(sources[first], unique)],
     )
-    starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
+    starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1, dtype="<u4"))
     counts = np.concatenate([segment.counts for segment in segments])[kept]
-    held = {"rows": rows[by_term], "counts": counts[by_term]}
-    return {"terms": unique, "starts": starts, "term_text": text, "term_ends": ends, **held}
+    postings = {"rows": rows[by_term], "counts": counts[by_term]}
+    return {"terms": unique, "starts": starts, "term_text": text, "term_ends": ends, **postings}
 
 
 def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> tuple[Array, Array]:
