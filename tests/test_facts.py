@@ -27,7 +27,7 @@ from memtape.flows.workers import distill
 from memtape.flows.workers.distill import QUIET_US, RETRY_US, UNANSWERED_US, Distillation, windows
 from memtape.flows.workers.worker import append_new
 from memtape.schemas.errors import BadAnswer
-from memtape.schemas.events import DISTILLED_TAG, Captured, Erased, Event, Forgotten, Origin
+from memtape.schemas.events import DISTILLED_TAG, Captured, Erased, Event, Forgotten, Origin, Withdrawn
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, UseAmounts, model_use
@@ -316,16 +316,20 @@ def all_events(client: Client) -> list[Event]:
 
 def test_what_is_erased_or_forgotten_is_not_asked_about(client: Client, model: Scripted) -> None:
     forgotten, erased, kept = said(client, "The plum is ripe.", "The pear is ripe.", "The fig is ripe.")
+    withdrawn, back = said(client, "The medlar is ripe.", "The sloe is ripe.")
     stated = said(client, "We decided to keep the quince orchard for good.")[0]
     client.project()
     (statement,) = [event for event in all_events(client) if stated in event.refs]
     client.forget(forgotten)
     client.forget(statement.id)
+    client.append("withdrawn", Withdrawn(ids=(withdrawn, back), on=True), SCOPE)
+    client.append("withdrawn", Withdrawn(ids=(back,), on=False), SCOPE)
     erase(client, erased)
     distil(client)
     (prompt,) = model.prompts
-    assert "fig" in prompt and not any(word in prompt for word in ("plum", "pear", "quince"))
-    assert of_model(client)[0].refs == (kept,)
+    assert "fig" in prompt and "sloe" in prompt
+    assert not any(word in prompt for word in ("plum", "pear", "quince", "medlar"))
+    assert of_model(client)[0].refs == (kept, back)
 
 
 @pytest.mark.parametrize("type", ["erased", "forgotten"])

@@ -24,7 +24,7 @@ from tables import DATA, rows, table
 
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.turns import statement_id
-from memtape.schemas.events import STATED_TAG, Captured, Event
+from memtape.schemas.events import STATED_TAG, Captured, Event, Withdrawn
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.state.fold.near_verbatim import key_of, tokens_of
@@ -254,7 +254,9 @@ def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(clie
         client.capture("We decided to drop Redis for the queue.")
         turns = "We decided to keep Postgres.", "We decided to drop Redis today.", with_secret
         forgotten, erased, kept = said(client, *turns)
+        (withdrawn,) = said(client, "We decided to keep Kafka for events.")
         client.forget(forgotten)
+        client.append("withdrawn", Withdrawn(ids=(withdrawn,), on=True), client.scope)
         erase(client, erased)
         client.reader.project()
         (event,) = stated(client)

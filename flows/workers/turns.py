@@ -1,7 +1,7 @@
 """The turns of a log for statements and facts, and the capture of a statement: its id, references and actor.
 
-Turns are by people and agents, and neither erased nor forgotten. `state/text/statements.py` and `extract.py`
-decide which sentences are statements.
+Turns are by people and agents, and neither erased, forgotten nor withdrawn. `state/text/statements.py` and
+`extract.py` decide which sentences are statements.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memtape.schemas.events import (
     Event,
     Forgotten,
     Restored,
+    Withdrawn,
     make_event,
     may_write,
 )
@@ -31,14 +32,21 @@ PAGE_SLOTS = 1_000
 
 
 def hidden_from(log: Log, number: int, offset: int) -> dict[str, None]:
-    """Return the ids that are forgotten in a partition from an offset on, and not restored."""
-    hidden: dict[str, None] = {}
-    for _, event in events_between(log, number, offset, log.ends()[number], types=("forgotten", "restored")):
-        if isinstance(event.body, Forgotten):
-            hidden |= dict.fromkeys(event.body.ids)
-        elif isinstance(event.body, Restored):
-            hidden = {id: None for id in hidden if id not in event.body.ids}
-    return hidden
+    """Return the ids forgotten or withdrawn in a partition from an offset on, and not shown again."""
+    forgotten, withdrawn = dict[str, None](), dict[str, None]()
+    hiding = ("forgotten", "restored", "withdrawn")
+    for _, event in events_between(log, number, offset, log.ends()[number], types=hiding):
+        match event.body:
+            case Forgotten(ids=ids):
+                forgotten |= dict.fromkeys(ids)
+            case Withdrawn(ids=ids, on=True):
+                withdrawn |= dict.fromkeys(ids)
+            case Withdrawn(ids=ids):
+                withdrawn = {id: None for id in withdrawn if id not in ids}
+            case Restored(ids=ids):
+                forgotten = {id: None for id in forgotten if id not in ids}
+                withdrawn = {id: None for id in withdrawn if id not in ids}
+    return forgotten | withdrawn
 
 
 def captures_among(

@@ -22,7 +22,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
 from memtape.state.text.reading import read
 from memtape.state.text.statements import untaken
-from memtape.tools.capture.writing import Line, Writer, withdrawn_and_shown
+from memtape.tools.capture.writing import Line, Writer
 
 MOST_SENTENCES = 12
 MOST_SLOTS = 500  # Captures of the scope that are looked at, the latest first.
@@ -58,7 +58,7 @@ def last_talk(log: Log, scope: str, session: str | None = None) -> list[TalkSent
     said = [it for it in said if it[1].session == said[0][1].session]
     if not said:
         return []
-    hidden = hidden_from(log, number, said[-1][0]) | withdrawn_and_shown(log, scope)[0]
+    hidden = hidden_from(log, number, said[-1][0])
     erasures = erasures_of(log.erased(number))
     living = [it for _, it in captures_among(log, number, said, erasures, is_turn) if it.id not in hidden]
     left = [TalkSentence(turn, *it) for turn in living for it in untaken(read(text_of(turn)), turn.at)]
