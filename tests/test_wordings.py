@@ -27,7 +27,7 @@ from memtape.sinks.remains import Needles, search_home
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.fold.candidates import NEW, Verdict
+from memtape.state.fold.candidates import NEW, Match
 from memtape.state.index.parts import part_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, text_vectors
@@ -79,10 +79,10 @@ def two_ways(client: Client) -> tuple[str, str]:
 def rash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has a vector is folded with the first that has one, as by a rule that is wrong."""
 
-    def judge(state: Memories, capture: Capture, _: bytes, context: Any, barred: Sequence[int]) -> Verdict:
+    def judge(state: Memories, capture: Capture, _: bytes, context: Any, barred: Sequence[int]) -> Match:
         others = (memory.birth for memory in state.living() if memory.birth not in state.waiting)
         known = [birth for birth in others if birth not in (capture.seq, *barred)]
-        return Verdict("similar", known[0], 9_000) if known else NEW
+        return Match("similar", known[0], 9_000) if known else NEW
 
     monkeypatch.setattr(memories, "_judge_alike", judge)
 

@@ -15,7 +15,7 @@ from memtape.state.vectors.recorded import SIMILARITY_ONE, recorded, similarity
 How = Literal["new", "same", "similar", "echo", "unfolded", "waiting", "decided"]
 
 
-class Verdict(NamedTuple):
+class Match(NamedTuple):
     """The relation of a text to the memory `birth` (-1 for a new one), and its similarity."""
 
     how: How
@@ -23,8 +23,8 @@ class Verdict(NamedTuple):
     similarity: int = 0
 
 
-NEW = Verdict("new")
-WAITING = Verdict("waiting")
+NEW = Match("new")
+WAITING = Match("waiting")
 """The text stands by itself until its vector has come; it is then found to be new or not."""
 
 
@@ -59,8 +59,8 @@ class Candidates:
             if not births:
                 del self._births[said.own.kept]
 
-    def judge(self, text: str, vector: bytes = b"", cosine_hundredths: int = 100) -> Verdict:
-        """Return the verdict on a text that no memory of the family holds to the letter.
+    def judge(self, text: str, vector: bytes = b"", cosine_hundredths: int = 100) -> Match:
+        """Return the match of a text that no memory of the family holds to the letter.
 
         A text that differs in form alone folds whatever the vectors. Otherwise similar is dot > 0 and dot^2 *
         10^4 >= T^2 * |a|^2 * |b|^2, in integers. The greatest dot^2 // |b|^2 wins, then the earliest name.
@@ -69,7 +69,7 @@ class Candidates:
         alike = [(birth, self._said[birth]) for birth in self._births.get(own.kept, ())]
         same = [(said.name, birth) for birth, said in alike if said.own.form == own.form]
         if same:
-            return Verdict("similar", min(same)[1], SIMILARITY_ONE)
+            return Match("similar", min(same)[1], SIMILARITY_ONE)
         found = list[tuple[int, int, int, int]]()
         square = _dot(vector, vector) if vector and alike else 0
         for birth, said in alike if vector else ():
@@ -78,7 +78,7 @@ class Candidates:
             dot, other = _dot(vector, said.vector), _dot(said.vector, said.vector)
             if dot > 0 and dot * dot * 10_000 >= cosine_hundredths**2 * square * other:
                 found.append((-(dot * dot // other), said.name, birth, similarity(dot, square, other)))
-        return Verdict("similar", *min(found)[2:]) if found else NEW
+        return Match("similar", *min(found)[2:]) if found else NEW
 
 
 def _dot(a: bytes, b: bytes) -> int:

@@ -15,7 +15,7 @@ import msgspec
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Input, Unfolded
 from memtape.schemas.rows import Change, Context
-from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict
+from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Match
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import HasEmbeddings
@@ -180,15 +180,15 @@ def _compare(state: Memories, capture: Capture, context: Context[HasMemories]) -
     if shown is None:
         return
     barred = _set_apart(state, (join.seq for join in memory.joins))
-    verdict = _judge_alike(state, capture, vector, context, barred)
-    if verdict.how != "similar":
+    match = _judge_alike(state, capture, vector, context, barred)
+    if match.how != "similar":
         _offer(state, memory, of)
         return
     # It merges with the memory of equal content; the earlier birth stays.
-    other = state.by_birth[verdict.birth]
+    other = state.by_birth[match.birth]
     early, late = (memory, other) if memory.birth < other.birth else (other, memory)
     echo = late is memory and (late.members[0].how == "echo" or _has_any(other, shown))
-    founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
+    founder = Join(late.birth, "echo" if echo else match.how, match.similarity)
     joined = [founder if join.seq == late.birth else join for join in late.members]
     context.touched.append(of.captures.by_seq[late.name].id)
     del state.by_birth[late.birth]
@@ -259,12 +259,12 @@ def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
     state.moved |= moved
     for capture in [of.captures.by_seq[seq] for seq in of.captures.ordinals]:
         barred = _set_apart(state, (capture.seq,))
-        verdict = _judge(state, capture, context, barred)
+        match = _judge(state, capture, context, barred)
         vector = of.embeddings.of_text(context.settings.embedder, capture)
-        if verdict == WAITING and vector is not None:
-            verdict = _judge_alike(state, capture, vector, context, barred)
+        if match == WAITING and vector is not None:
+            match = _judge_alike(state, capture, vector, context, barred)
         shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
-        _place(state, capture, verdict, shown, context, echoed)
+        _place(state, capture, match, shown, context, echoed)
     after = _standing(state, of)
     context.gone = [birth for birth in births if birth not in state.by_birth]
     context.touched = [name for name in before | after if before.get(name) != after.get(name)]
@@ -288,24 +288,24 @@ def rebuild(state: Memories, of: HasMemories) -> None:
 
 
 def _place(
-    state: Memories, it: Capture, verdict: Verdict, shown: Seqs, context: Context[HasMemories],
+    state: Memories, it: Capture, match: Match, shown: Seqs, context: Context[HasMemories],
     echoed: bool = False,
 ) -> None:  # fmt: skip
     of = context.of
-    if verdict.how in ("same", "similar"):
-        memory = state.by_birth[verdict.birth]
+    if match.how in ("same", "similar"):
+        memory = state.by_birth[match.birth]
         if echoed or _has_any(memory, shown):
-            memory.echoes.append(Join(it.seq, "echo", verdict.similarity))
+            memory.echoes.append(Join(it.seq, "echo", match.similarity))
             state.birth_of[it.seq] = memory.birth
             context.touched.append(of.captures.by_seq[memory.name].id)
             return
-        memory.members.append(Join(it.seq, verdict.how, verdict.similarity))
+        memory.members.append(Join(it.seq, match.how, match.similarity))
     else:
         # An echo stays an echo, even without a memory to fold with.
         how: How = "decided" if it.made else "echo" if echoed else "new"
-        founder = Join(it.seq, how, verdict.similarity)
+        founder = Join(it.seq, how, match.similarity)
         memory = state.by_birth[it.seq] = Memory(it.seq, [founder], [])
-        if verdict.how == "waiting":
+        if match.how == "waiting":
             state.waiting[it.seq] = shown
     _know(state, memory, it)
     if it.hidden or not memory.lives:
@@ -319,8 +319,8 @@ def _has_any(memory: Memory, seqs: Seqs) -> bool:
     return bool(seqs) and any(join.seq in seqs for join in memory.joins)
 
 
-def _judge(state: Memories, capture: Capture, context: Context[HasMemories], barred: Seqs) -> Verdict:
-    """Return the verdict on a text by its words; `barred` are the births of memories that it may not join.
+def _judge(state: Memories, capture: Capture, context: Context[HasMemories], barred: Seqs) -> Match:
+    """Return the match of a text by its words; `barred` are the births of memories that it may not join.
 
     A consolidation's text is compared with none, so that it can end like any memory.
     """
@@ -330,7 +330,7 @@ def _judge(state: Memories, capture: Capture, context: Context[HasMemories], bar
     same = state.births_of_normal.get((family, capture.normal), ())
     named = {state.by_birth[birth].name: birth for birth in same if birth not in barred}
     if named:
-        return Verdict("same", named[min(named)], SIMILARITY_ONE)
+        return Match("same", named[min(named)], SIMILARITY_ONE)
     if family in REPLACING:
         return NEW
     return WAITING if settings.embedder != FLOOR else _judge_alike(state, capture, b"", context, barred)
@@ -338,17 +338,17 @@ def _judge(state: Memories, capture: Capture, context: Context[HasMemories], bar
 
 def _judge_alike(
     state: Memories, capture: Capture, vector: bytes, context: Context[HasMemories], barred: Seqs
-) -> Verdict:
-    """Return the verdict on a text in other words, by its vector under the embedder in force."""
+) -> Match:
+    """Return the match of a text in other words, by its vector under the embedder in force."""
     if context.settings.fold_cosine_hundredths < 0:
         return NEW
     compared = _indexed(state, context)[capture.family or ""]
     for birth in barred:
         compared.drop(birth)
-    verdict = compared.judge(context.of.captures.body(capture).text, vector, context.settings.fold_cosine())
+    match = compared.judge(context.of.captures.body(capture).text, vector, context.settings.fold_cosine())
     for birth in barred:
         _offer(state, state.by_birth[birth], context.of)
-    return verdict
+    return match
 
 
 def _set_apart(state: Memories, seqs: Iterable[int]) -> Seqs:

@@ -33,7 +33,7 @@ Tie = Literal["replaced", "in part", "contradicted"]
 
 The older is replaced; replaced in part, if it says more; or contradicted, if its author has more trust.
 """
-Judgement = tuple[int, int]
+OutdatedPair = tuple[int, int]
 """The seqs of the canonical texts of an older and a newer memory, as the judge saw them."""
 COMPARED = 30  # Texts compared with a text at most: those with most shared words, the latest first.
 
@@ -56,38 +56,38 @@ class Validity(msgspec.Struct, dict=True, array_like=True):
     """The ties between memories, by the seqs of their births.
 
     `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
-    has the last statement about a captured id. `outdated` has the judgements in force: the canonical texts of
+    has the last statement about a captured id. `outdated` has the pairs in force: the canonical texts of
     an older and a newer memory, by seq. The rest follows from these and the memories: `current` is the
     goal and the plan in force; `older` is the inverse of `newer`, and `replacing` of the
     replacements in `said`; `judged` has by memory the canonical text of its last comparison; `naming` has by
-    the seq of a text its judgements.
+    the seq of a text its pairs.
     """
 
     newer: dict[int, dict[int, Tie]] = {}
     said: dict[str, LastStatement] = {}
-    outdated: dict[Judgement, None] = {}
+    outdated: dict[OutdatedPair, None] = {}
 
     def __post_init__(self) -> None:
-        self.naming: dict[int, dict[Judgement, None]] = {}
-        for judgement in self.outdated:
-            self.put(judgement)
+        self.naming: dict[int, dict[OutdatedPair, None]] = {}
+        for pair in self.outdated:
+            self.put(pair)
         self.current: dict[str, int] = {}
         self.older: dict[int, dict[int, None]] = {}
         self.replacing: dict[str, dict[str, None]] = {}
         self.judged: dict[int, int] = {}
         self._sharing: dict[str, Sharing] | None = None
 
-    def put(self, judgement: Judgement) -> None:
-        """Store a judgement."""
-        self.outdated[judgement] = None
-        for seq in judgement:
-            self.naming.setdefault(seq, {})[judgement] = None
+    def put(self, pair: OutdatedPair) -> None:
+        """Store an outdated pair."""
+        self.outdated[pair] = None
+        for seq in pair:
+            self.naming.setdefault(seq, {})[pair] = None
 
-    def end(self, judgement: Judgement) -> None:
-        """Remove a judgement."""
-        del self.outdated[judgement]
-        for seq in judgement:
-            del self.naming[seq][judgement]
+    def end(self, pair: OutdatedPair) -> None:
+        """Remove an outdated pair."""
+        del self.outdated[pair]
+        for seq in pair:
+            del self.naming[seq][pair]
 
 
 class HasValidity(HasMemories, Protocol):
@@ -222,14 +222,14 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
         case Decided(inputs=inputs, reason=None) as decided if inputs:
             _judge(state, decided, context, touched)
         case Unfolded(ids=ids) if state.outdated:
-            ended = [it for memory in memories_of(of, ids) for it in _judgements_of(state, memory)]
-            for judgement in dict.fromkeys(ended):
-                _end(state, judgement, of, touched)
+            ended = [it for memory in memories_of(of, ids) for it in _pairs_of(state, memory)]
+            for pair in dict.fromkeys(ended):
+                _end(state, pair, of, touched)
     births = [memory.birth for memory in memories_of(of, context.touched)]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
     for memory in of.memories.at(births) if state.outdated else ():
-        for judgement in _judgements_of(state, memory):
-            _apply(state, judgement, of, touched)
+        for pair in _pairs_of(state, memory):
+            _apply(state, pair, of, touched)
     for birth in births if state.said else ():  # The memories named in statements about it are touched too.
         for own in ids_of(of, of.memories.by_birth[birth].joins):
             told = state.said.get(own)
@@ -402,13 +402,13 @@ def _drop_ties(state: Validity, birth: int, others: Iterable[int]) -> None:
                     del state.newer[older]
 
 
-# --- Judgements ---
+# --- Outdated pairs ---
 
 
 def _judge(
     state: Validity, decided: Decided, context: Context[HasValidity], touched: dict[int, None]
 ) -> None:
-    """Apply a decision that outdates memories, or sets them apart; it ends earlier judgements on a pair."""
+    """Apply a decision that outdates memories, or sets them apart; it ends earlier pairs of theirs."""
     of, seqs = context.of, {input.id: input.seq for input in decided.inputs}
     if any(operation.op != "outdate" for operation in decided.operations):
         return
@@ -417,48 +417,48 @@ def _judge(
         return
     memories = memories_of(of, seqs)
     births = [memory.birth for memory in memories]
-    known = dict.fromkeys(it for memory in memories for it in _judgements_of(state, memory))
-    for judgement in known:
-        if all(of.memories.birth_of.get(seq) in births for seq in judgement):
-            _end(state, judgement, of, touched)
+    known = dict.fromkeys(it for memory in memories for it in _pairs_of(state, memory))
+    for pair in known:
+        if all(of.memories.birth_of.get(seq) in births for seq in pair):
+            _end(state, pair, of, touched)
     for operation in decided.operations:
-        for judgement in ((seqs[id], seqs[operation.by]) for id in operation.ids):
-            if _stands(of, judgement):
-                state.put(judgement)
-                _apply(state, judgement, of, touched)
+        for pair in ((seqs[id], seqs[operation.by]) for id in operation.ids):
+            if _stands(of, pair):
+                state.put(pair)
+                _apply(state, pair, of, touched)
 
 
-def _judgements_of(state: Validity, memory: Memory) -> list[Judgement]:
-    return [judgement for join in memory.joins for judgement in state.naming.get(join.seq, ())]
+def _pairs_of(state: Validity, memory: Memory) -> list[OutdatedPair]:
+    return [pair for join in memory.joins for pair in state.naming.get(join.seq, ())]
 
 
-def _stands(of: HasValidity, judgement: Judgement) -> bool:
+def _stands(of: HasValidity, pair: OutdatedPair) -> bool:
     """Return whether the older text is canonical as it was, and the newer one in the same words."""
     by_seq, memories = of.captures.by_seq, of.memories
-    older, newer = memories.of(judgement[0]), memories.of(judgement[1])
-    if older is None or newer is None or older is newer or older.canonical != judgement[0]:
+    older, newer = memories.of(pair[0]), memories.of(pair[1])
+    if older is None or newer is None or older is newer or older.canonical != pair[0]:
         return False
     if _spoken(of, older.birth) is None or _spoken(of, newer.birth) is None:
         return False
     now = by_seq[newer.canonical]
-    return by_seq[older.canonical].family == now.family and now.normal == by_seq[judgement[1]].normal
+    return by_seq[older.canonical].family == now.family and now.normal == by_seq[pair[1]].normal
 
 
-def _apply(state: Validity, judgement: Judgement, of: HasValidity, touched: dict[int, None]) -> None:
-    """Tie the memories of a judgement that stands, unless their texts tie them; end any other."""
-    if not _stands(of, judgement):
-        _end(state, judgement, of, touched)
+def _apply(state: Validity, pair: OutdatedPair, of: HasValidity, touched: dict[int, None]) -> None:
+    """Tie the memories of an outdated pair that stands, unless their texts tie them; end any other."""
+    if not _stands(of, pair):
+        _end(state, pair, of, touched)
         return
-    older, newer = (of.memories.by_birth[of.memories.birth_of[seq]] for seq in judgement)
+    older, newer = (of.memories.by_birth[of.memories.birth_of[seq]] for seq in pair)
     if newer.birth not in ties_of(state, older.birth):
         _put_tie(state, older, newer, "replaced", of)
         _touch(state, older.birth, touched)
 
 
-def _end(state: Validity, judgement: Judgement, of: HasValidity, touched: dict[int, None]) -> None:
-    """End a judgement; the texts of both memories decide again."""
-    state.end(judgement)
-    one, other = (of.memories.of(seq) for seq in judgement)
+def _end(state: Validity, pair: OutdatedPair, of: HasValidity, touched: dict[int, None]) -> None:
+    """End an outdated pair; the texts of both memories decide again."""
+    state.end(pair)
+    one, other = (of.memories.of(seq) for seq in pair)
     if one is None or other is None or one is other:
         return
     _touch(state, one.birth, touched)
