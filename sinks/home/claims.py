@@ -105,7 +105,7 @@ class SharedViews:
                 return made
 
     def _make(self, partition: int, number: int, claimant: Claimant) -> PartitionClaim | None:
-        """Make a claim; return None if there is one of this number."""
+        """Make a claim; return None for a number that was claimed before."""
         path = self.path / "claims" / claim_name(partition, number)
         with suppress(FileExistsError):
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -92,19 +92,7 @@ class EmbeddedLog(Log):
         with self._explained():
             if path != IN_MEMORY and not os.path.exists(path):
                 _make_private(path)
-            self._db = KeptConnection(
-                path,
-                read_only=read_only,
-                timeout=WAIT_S,
-                isolation_level=None,
-                check_same_thread=False,
-                cached_statements=256,
-            )
-            if not read_only:
-                self._db.execute(f"PRAGMA page_size={PAGE_BYTES}")
-                self._db.execute(USE_WAL)
-                self._db.execute("PRAGMA synchronous=FULL")
-                self._db.execute("PRAGMA secure_delete=ON")
+            self._db = _connected(path, read_only=read_only)
             meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
             if schema == WHOLE_VECTORS or (schema == UNFINISHED and copy_of is not None):
@@ -494,6 +482,28 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
             continue
         found.append((status.st_dev, status.st_ino))
     return tuple(found)
+
+
+def _connected(path: Path, *, read_only: bool) -> KeptConnection:
+    """Return a connection that commits durably and leaves no deleted bytes in the file."""
+    db = KeptConnection(
+        path,
+        read_only=read_only,
+        timeout=WAIT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    if not read_only:
+        settings = (
+            f"PRAGMA page_size={PAGE_BYTES}",
+            USE_WAL,
+            "PRAGMA synchronous=FULL",
+            "PRAGMA secure_delete=ON",
+        )
+        for setting in settings:
+            db.execute(setting)
+    return db
 
 
 def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:

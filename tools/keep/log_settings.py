@@ -1,4 +1,4 @@
-"""Settings that people change on a log: those of aging, who may what, and the states of retrievers."""
+"""Settings that people change on a log: of aging, rights of users, and states of retrievers."""
 
 from __future__ import annotations
 

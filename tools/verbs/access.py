@@ -1,4 +1,4 @@
-"""Who speaks as what, and who reads which scope, on a topic whose broker knows its users."""
+"""The rights of the users of a topic: their origins, and the readers of closed scopes."""
 
 from __future__ import annotations
 
