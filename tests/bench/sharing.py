@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from cutting import Network  # noqa: E402
 from forking import python  # noqa: E402
 from kafka_broker import make_broker, new_topic  # noqa: E402
+from s3_server import BUCKET, serving_s3  # noqa: E402
 from team import Machine, Team  # noqa: E402
 
 PROMISES = {
@@ -116,7 +118,11 @@ def main() -> None:
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--session", type=float, default=3.0, help="of the group, in seconds")
     asked.add_argument("--partitions", type=int, default=8)
+    asked.add_argument(
+        "--bucket", action="store_true", help="share a bucket, of a server here, and no folder"
+    )
     given = asked.parse_args()
+    views = f"s3://{BUCKET}/of/a-team" if given.bucket else ""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "broker").mkdir()
@@ -128,7 +134,10 @@ def main() -> None:
             topic, network = new_topic(), broker.network
             assert network is not None
             urls = [broker.url(topic), broker.url(topic), broker.network_url(topic)]
-            with Team(folder, urls, given.partitions, given.session) as team:
+            with (
+                serving_s3(versions=True) if given.bucket else nullcontext(),
+                Team(folder, urls, given.partitions, given.session, views) as team,
+            ):
                 reader = python(READER, team.reader.path, stdout=subprocess.PIPE)
                 strike_all(team, given.rounds, given.seed, network)
                 reader.terminate()
