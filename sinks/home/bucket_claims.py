@@ -73,7 +73,8 @@ class BucketClaim(PartitionClaim):
                     return
                 shutil.copytree(folder, staged, copy_function=link, ignore=NOT_SHARED)
             paths = _needed(staged, [os.path.relpath(path, staged) for path in files_of(staged)])
-            changed = [path for path in paths if seen.get(path) != self._seen.get(path)]
+            # A snapshot may have come since `seen`.
+            changed = [it for it in paths if it not in self._files or seen.get(it) != self._seen.get(it)]
             with ThreadPoolExecutor(CONNECTIONS) as pool:
                 store = partial(self._store, staged=staged, before=self._files or self._earlier())
                 stored = dict(zip(changed, pool.map(store, changed), strict=True))

@@ -139,7 +139,7 @@ class BucketViews(SharedViews):
                 if not _is_fresh(stamp):
                     self._fetch()
                     stamp.touch()
-        except MemtapeError:
+        except (MemtapeError, OSError):  # An owner in this home sweeps what is fetched.
             if not stamp.exists():
                 raise
         self._fresh_until_s = time.monotonic() + REFRESH_S
