@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from memtape.sinks.logs.embedded import WHOLE_VECTORS
 from memtape.tools.client import Client
 
 SCOPE = "project:lighthouse"
@@ -57,6 +60,17 @@ def test_a_home_that_cannot_be_written_is_asked_and_left_as_it_is(
             memory.capture("The lamp is cleaned on Mondays.")
             _ask_all(home, run, id, "cleaned on Mondays")
     _ask_all(home, run, id, "twice a minute")
+
+
+def test_a_log_of_the_format_before_is_upgraded_where_it_can_be_written(home: Path, run: Run) -> None:
+    with Client(home, scope=SCOPE, origin="user") as memory:
+        memory.capture("The lamp of the lighthouse turns twice a minute.")
+    with closing(sqlite3.connect(home / "log.db", isolation_level=None)) as log:
+        log.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [WHOLE_VECTORS])
+    before = files(home)
+    refused = run("search lamp")
+    assert refused.returncode == 1 and "once it was opened where it can be written" in refused.stderr
+    assert files(home) == before
 
 
 def _ask_all(home: Path, run: Run, id: str, expected: str) -> None:

@@ -95,6 +95,11 @@ class EmbeddedLog(Log):
             self._db = _connected(path, read_only=read_only)
             meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings, copy_of)
             schema = meta.get("schema")
+            if schema == WHOLE_VECTORS and read_only:
+                raise MemtapeError(
+                    f"{path} has format {schema}, and is read once it was opened where it can be written.",
+                    "Name a copy of its home with --home.",
+                )
             if schema == WHOLE_VECTORS or (schema == UNFINISHED and copy_of is not None):
                 self._add_vectors()
                 schema = SCHEMA_VERSION
