@@ -73,7 +73,7 @@ def test_images_are_pinned_and_nothing_listens_for_other_machines() -> None:
 
 def test_no_secret_is_in_a_file_and_every_variable_is_one_that_is_read() -> None:
     for path in (ROOT / "docker").iterdir():
-        text = path.read_text()
+        text = path.read_text().replace("automountServiceAccountToken: false", "")
         assert not re.search(r"(?i)(password|secret|token|api_?key)\s*[:=]\s*[^\s\])]", text), path.name
         assert not re.search(r"://[^/\s]*@", text), path.name
         assert set(re.findall(r"\bMEMTAPE_\w+", text)) <= READ_BY_THE_CODE, path.name
