@@ -45,6 +45,7 @@ from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_topic import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, fold
+from memtape.tools.agents.doctor import examine
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -180,7 +181,7 @@ def settings_of(admin: Any, topic: str, names: Iterable[str]) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "by_tool"), soaked(MENDED, MENDED[-1]))
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
-    kafka: Broker, admin: Any, opened: Open, name: str, value: str, by_tool: bool
+    kafka: Broker, admin: Any, opened: Open, tmp_path: Path, name: str, value: str, by_tool: bool
 ) -> None:
     """Kafka's own tool takes seconds to start, so that one case does what the command says without it."""
     topic = make_topic(admin, **{name.replace(".", "_"): value})
@@ -200,6 +201,10 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
     alter(admin, topic, {name: value})
     with pytest.raises(MemtapeError, match=f"{name} is "):
         log.check()
+    home = Home(tmp_path / "home")
+    home.settings_path.write_text(f'log = "{kafka.url(topic)}"\n')
+    found = next(it for it in examine(home) if it.subject == "log")
+    assert found.state == "bad" and f"{name} is " in found.seen and "kafka-configs.sh" in found.todo
 
 
 @pytest.mark.slow
