@@ -162,7 +162,7 @@ class Retriever:
 
     def go_ahead(self, partition: int) -> bool:
         """Have the views of a partition to the end of the log, in memory; return False where none can be."""
-        from memtape.tools.query.ahead import AheadShard  # It loads the fold.
+        from memtape.tools.query.as_of import AheadShard  # It loads the fold.
 
         shard, build = self._shards.get(partition), self._home.current()
         if not isinstance(shard, AheadShard) or shard.path != build.shard(partition):
