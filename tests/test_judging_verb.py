@@ -26,7 +26,7 @@ from memtape.schemas.events import Decided, Event, Withdrawn
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.state.consolidation.pairs import waiting
-from memtape.state.fold.head import DECIDES
+from memtape.state.fold.learned_judge import DECIDES
 from memtape.tools.capture.injected import MARKER
 from memtape.tools.capture.writing import Line
 from memtape.tools.client import Client

@@ -16,7 +16,7 @@ from memtape.schemas.events import Actor
 from memtape.state.consolidation.clusters import NEIGHBOURS, Candidate, candidates
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.core.scope import Scope
-from memtape.state.fold.head import Verdict
+from memtape.state.fold.learned_judge import Verdict
 from memtape.state.subjects.memories import memories_of
 from memtape.state.subjects.passes import text_pair
 from memtape.state.subjects.validity import holds, ties_of

@@ -1,4 +1,4 @@
-"""The features by which the head (`head`) judges a pair of texts: counts and shares of words, as integers.
+"""The features by which the learned judge judges a pair of texts: counts and shares of words, as integers.
 
 Features carry over to other subjects and writers: none is a word of its own. Words are compared by stems;
 numbers, names, denials and words that bound a statement are counted by themselves.
@@ -43,7 +43,7 @@ class WordReading(NamedTuple):
 
 @kept
 def words_of(reading: Reading) -> WordReading:
-    """Return the words of a text as the head compares them."""
+    """Return the words of a text as the learned judge compares them."""
     tokens = [token for token in tokens_of(reading)[0] if any(map(str.isalnum, token))]
     lower = [token.lower().strip("'`\"") for token in tokens]
     words, content, numbers, names, light = list[str](), list[str](), list[str](), list[str](), list[str]()

@@ -1,4 +1,4 @@
-"""The certainty of a head: its sum of learned whole numbers as a probability, equal on every machine."""
+"""The certainty of a learned rule: its sum of whole numbers as a probability, equal on every machine."""
 
 from __future__ import annotations
 

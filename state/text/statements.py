@@ -1,6 +1,6 @@
 """The statements of a turn worth storing: decisions, preferences, instructions, corrections, facts, tasks.
 
-Without a model: by rule, precision before recall, English first; and by a head (`worth`) that has learned how
+Without a model: by rule, precision before recall, English first; and by weights (`worth`) learned from what
 people type. A statement is a sentence of the turn, or the text after "remember that". Nothing is taken from
 questions, quotations, code, output of tools, or suppositions. The patterns are in `cues.txt`. The capture of
 statements is elsewhere.
@@ -33,7 +33,7 @@ IMPORTANCE: dict[Label, int] = {
 """In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
-WORTH = 7_500  # The least certainty of the head in ten-thousandths.
+WORTH = 7_500  # The least certainty by learned weights in ten-thousandths.
 MAY_BE_WORTH = 2_000  # The least certainty at which somebody who can read should look.
 LEAST_CLAUSE_WORDS = 7  # Words before a turn to a question that make a statement of their own.
 MOST_STATEMENTS = 12  # A turn with more is a document or a list; its first ones are taken.
@@ -205,9 +205,9 @@ def tidied(said: str) -> str:
 
 
 def _label_of(said: str, of_agent: bool, *, is_first: bool, is_alone: bool) -> Label | None:
-    """Return the label of a sentence, None if neither a rule nor the head finds it worth storing.
+    """Return the label of a sentence, None if neither a rule nor the learned weights find it worth storing.
 
-    The head reads sentences of turns without blocks (`is_alone`). The head has learned from sentences as
+    The weights count for sentences of turns without blocks (`is_alone`). They are learned from sentences as
     people type them; of careful ones only the rules are sure enough.
     """
     if of_agent:

@@ -1,6 +1,6 @@
-"""Which sentences of a person are worth keeping, by a logistic head: it sees what no frame of a rule names.
+"""Which sentences of a person are worth keeping, by logistic regression, where no frame of a rule tells.
 
-The head adds a learned weight for each cue of a sentence: words, pairs of words, length, place and looks.
+The regression adds a learned weight for each cue of a sentence: words, pairs of words, length, place, looks.
 `worth.json` holds the weights in ten-thousandths, as `tests/bench/keeping.py` writes it. English only.
 """
 

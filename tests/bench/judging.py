@@ -1,7 +1,7 @@
-"""What the head finds of pairs of writers that it has not seen: `python tests/bench/judging.py`.
+"""What the learned judge finds of pairs of writers that it has not seen: `python tests/bench/judging.py`.
 
 `data/pairs.jsonl` has pairs of writers who had seen no rule, each with its writer. The pairs of `HELD_BACK`
-are only scored. `--write` trains the head on all others, and on the older pairs of `data`, and writes
+are only scored. `--write` trains the judge on all others, and on the older pairs of `data`, and writes
 `state/text/judge.json`; that needs scikit-learn, which is in no lock. Neighbours are pairs of texts of one
 writer that no person paired: those that a search by words or vectors would propose, and nothing said twice.
 """
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from memtape.flows.embed.minilm import MiniLm
 from memtape.flows.embed.target import packaged_minilm
 from memtape.state.fold.features import features_of
-from memtape.state.fold.head import LEAF, Judgement, Trees, Verdict, judge
+from memtape.state.fold.learned_judge import LEAF, Judgement, Trees, Verdict, judge
 from memtape.state.fold.near_verbatim import specifics
 from memtape.state.text.reading import read
 from memtape.state.text.replacements import replaces
 
 DATA = Path(__file__).parents[1] / "data"
-HEAD = Path(__file__).parents[2] / "state" / "text" / "judge.json"
+NUMBERS = Path(__file__).parents[2] / "state" / "text" / "judge.json"
 HELD_BACK = ("w2", "w5")
 VERDICTS: tuple[Verdict, ...] = ("same", "replaces", "contradicts")
 NEIGHBOURS = 2  # By words and by vectors, of each text.
@@ -123,7 +123,7 @@ def vectors_of(texts: list[str]) -> Vectors:
     return dict(zip(texts, MiniLm(folder).encode(texts), strict=True))
 
 
-# --- What the head finds ---
+# --- What the judge finds ---
 
 
 def found_by(pairs: Sequence[Pair], judged: Callable[[Pair], Judgement]) -> Iterator[str]:
@@ -181,12 +181,12 @@ def _integers(nodes: Any) -> list[int]:
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Train the head, and write its numbers.")
+@click.option("--write", is_flag=True, help="Train the judge, and write its numbers.")
 def main(write: bool) -> None:
-    """Say what the head finds of the writers who are held back, without vectors and with them."""
+    """Say what the judge finds of the writers who are held back, without vectors and with them."""
     if write:
         pairs = [pair for lines in written_pairs(is_held=False).values() for pair in pairs_of(lines)]
-        HEAD.write_bytes(orjson.dumps(trained_on([*pairs, *older_pairs()])) + b"\n")
+        NUMBERS.write_bytes(orjson.dumps(trained_on([*pairs, *older_pairs()])) + b"\n")
         return
     held = [pair for lines in written_pairs(is_held=True).values() for pair in pairs_of(lines)]
     for name, judged in (("words alone", _by_words), ("with MiniLM", _with_cosine)):

@@ -1,4 +1,4 @@
-"""Train the head that tells which sentences are worth keeping: `python tests/bench/keeping.py`.
+"""Train the weights that tell which sentences are worth keeping: `python tests/bench/keeping.py`.
 
 It learns from all messages and turns that nobody holds back, and writes `state/text/worth.json`; that needs
 scikit-learn, which is in no lock. `tests/bench/typed.py` says what it is worth on messages held back.
@@ -21,7 +21,7 @@ from memtape.state.text.statements import has_identifier, tidied
 from memtape.state.text.worth import BIAS, cues_of
 
 DATA = Path(__file__).parents[1] / "data"
-HEAD = Path(__file__).parents[2] / "state" / "text" / "worth.json"
+WEIGHTS = Path(__file__).parents[2] / "state" / "text" / "worth.json"
 LEAST_SEEN, LEAST_WEIGHT = 2, 200
 """A cue of fewer sentences, or of a smaller weight in ten-thousandths, is left out."""
 LEAST_WORDS, SAME_CHARS = 3, 25
@@ -101,8 +101,8 @@ def weights_of(learned: list[Case]) -> dict[str, int]:
 
 @click.command()
 def main() -> None:
-    """Train the head, and write its weights."""
-    HEAD.write_bytes(orjson.dumps(weights_of(list(cases()))) + b"\n")
+    """Train the weights, and write them."""
+    WEIGHTS.write_bytes(orjson.dumps(weights_of(list(cases()))) + b"\n")
 
 
 if __name__ == "__main__":

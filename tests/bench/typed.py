@@ -1,8 +1,8 @@
 """How well statements are told from messages as developers type them: `python tests/bench/typed.py`.
 
 The messages of `tests/data/typed-talk.jsonl` are by three writers who had not seen the rules. What is "held
-out" nobody read while rules were made or the head learned (`keeping.py`): half of one writer's messages, and
-all of another's. Only these say what carries over. What stands before corrections is by somebody who knew
+out" nobody read while rules were made or weights were learned (`keeping.py`): half of one writer's messages,
+and all of another's. Only these say what carries over. What stands before corrections is by somebody who knew
 the rules, and was written after these.
 """
 

@@ -31,7 +31,7 @@ from memtape.state.consolidation.pairs import WaitingPair, conclusion_of, waitin
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.scope import Scope
 from memtape.state.fold.features import specifics_differ
-from memtape.state.fold.head import Verdict, judge
+from memtape.state.fold.learned_judge import Verdict, judge
 from memtape.state.subjects.passes import Seen
 from memtape.state.text.certainty import CERTAIN
 from memtape.state.text.reading import read
@@ -49,7 +49,7 @@ _DENIAL = re.compile(
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-HEAD = Actor(name="head/1", origin="model")
+LEARNED_JUDGE = Actor(name="head/1", origin="model")
 """The judge that is always there; another version of its numbers has another name."""
 
 
@@ -153,13 +153,13 @@ def judge_in_pass(home: Home, log: Log, name: str) -> Iterator[Conclusion]:
 def rulings_alone(home: Home, judge: str, pairs: Sequence[WaitingPair]) -> tuple[list[Ruling], Actor]:
     """Return the rulings of `head` or `nli`, and the judge. Raises `MemtapeError`."""
     if judge == "head":
-        return rulings_of_head(pairs), HEAD
+        return learned_rulings(pairs), LEARNED_JUDGE
     encoder = entailment_of(home)
     return rulings_by_entailment(encoder, pairs), Actor(name=f"nli/{encoder.version}", origin="model")
 
 
-def rulings_of_head(pairs: Sequence[WaitingPair]) -> list[Ruling]:
-    """Return the rulings of which the head is certain enough that they stand without another judge."""
+def learned_rulings(pairs: Sequence[WaitingPair]) -> list[Ruling]:
+    """Return the rulings that the learned judge is certain enough of to need no other judge."""
     found = ((pair, judge(read(pair.earlier.text), read(pair.later.text), pair.cosine)) for pair in pairs)
     decided = [Ruling(pair, it.verdict, it.certainty) for pair, it in found if it.is_decided]
     return [it for it in decided if it.verdict != "same" or _may_be_same(it.pair)]

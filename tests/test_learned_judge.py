@@ -1,4 +1,4 @@
-"""The head judges pairs that no rule tells, of writers from whom it has not learned."""
+"""The learned judge decides pairs that no rule tells, of writers from whom it has not learned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.state.fold.features import Features, features_of
-from memtape.state.fold.head import DECIDES, PROPOSES, Judgement, judge
+from memtape.state.fold.learned_judge import DECIDES, PROPOSES, Judgement, judge
 from memtape.state.text.certainty import CERTAIN, certainty_of
 from memtape.state.text.reading import Reading, read
 

@@ -1,7 +1,7 @@
-"""The head: a judge of pairs without a model, always there. It reads words, and calls nobody.
+"""The learned judge of pairs (`head` to people): no model, always there. It reads words, and calls nobody.
 
 Boosted trees over the features of a pair (`features`), one sum for each verdict. `judge.json` holds them as
-integers, as `tests/bench/judging.py` writes it. docs/benchmarks.md says what the head finds of writers whose
+integers, as `tests/bench/judging.py` writes it. docs/benchmarks.md says what it finds of writers whose
 pairs it has not seen.
 """
 
@@ -46,7 +46,7 @@ class Judgement(NamedTuple):
 def judge(older: Reading, newer: Reading, cosine: int | None = None) -> Judgement:
     """Return what a later text says of an earlier one of its scope and family.
 
-    `cosine` is that of MiniLM in ten-thousandths, None for none: the head has learned from no other model.
+    `cosine` is that of MiniLM in ten-thousandths, None for none: the judge has learned from no other model.
     """
     row = features_of(older, newer, cosine)
     found = {verdict: certainty_of(margin_of(trees, row)) for verdict, trees in _trees().items()}
