@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause
@@ -44,30 +45,32 @@ def choose_embedder(
     `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises `MemtapeError`
     if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
-    http, http_reason, local_reason = _probe(options, brief)
+    http, http_reason, folder, local_reason = _probe(options, brief)
     decided = resolve(options, http_reason, local_reason, dense_on_log)
     if decided.degraded:
         return ChosenEmbedder(None, decided)
     if decided.kind == "http":
         return ChosenEmbedder(http, decided)
-    if decided.kind == "local":
-        from memtape.flows.embed.local import LocalEmbedder, is_minilm_size, model_folder
+    if decided.kind == "local" and folder is not None:
+        from memtape.flows.embed.local import LocalEmbedder, is_minilm_size
 
-        if not loads_slow and not is_minilm_size(model_folder(options)):
+        if not loads_slow and not is_minilm_size(folder):
             told = f"The model {options.model} takes seconds to load"
             raise EmbedderUnavailable(f"{told}; a connected agent's server and the page use it.")
-        return ChosenEmbedder(LocalEmbedder(options, checks=not brief), decided)
+        return ChosenEmbedder(LocalEmbedder(options, folder, checks=not brief), decided)
     return ChosenEmbedder(FloorEmbedder(), decided)
 
 
 def probe(options: EmbedderOptions, dense_on_log: bool) -> Resolved:
     """Return the embedder in effect: ask the endpoint briefly, load no model. Raises as `choose_embedder`."""
-    _, http_reason, local_reason = _probe(options, brief=True)
+    _, http_reason, _, local_reason = _probe(options, brief=True)
     return resolve(options, http_reason, local_reason, dense_on_log)
 
 
-def _probe(options: EmbedderOptions, brief: bool) -> tuple[Embedder | None, str | None, str]:
-    """Return the endpoint's embedder, and why endpoint and local model cannot be used, as for `resolve`.
+def _probe(
+    options: EmbedderOptions, brief: bool
+) -> tuple[Embedder | None, str | None, Path | None, str]:  # fmt: skip
+    """Return the endpoint's embedder, why it is none, the local model's folder, and why that is none.
 
     The search goes only as far as the choice needs: an endpoint that answers under `auto` ends it.
     """
@@ -80,13 +83,12 @@ def _probe(options: EmbedderOptions, brief: bool) -> tuple[Embedder | None, str 
             http, http_reason = HttpEmbedder(target, timeout_s=timeout_s, attempts=attempts), ""
         except EmbedderUnavailable as error:
             http_reason = clause(error)
-    local_reason = "it was not looked for"
+    folder, local_reason = None, "it was not looked for"
     if options.choice == "local" or (options.choice == "auto" and http is None):
         from memtape.flows.embed.local import model_folder
 
         try:
-            model_folder(options)
-            local_reason = ""
+            folder, local_reason = model_folder(options), ""
         except MemtapeError as error:
             local_reason = clause(error)
-    return http, http_reason, local_reason
+    return http, http_reason, folder, local_reason

@@ -171,7 +171,7 @@ class Corpus:
         places = distinct(np.concatenate([apart, *(its.places for its in found.values())]))
         if not len(places):
             counts, none, scale = dict.fromkeys(found, 0), np.zeros(0), Scale(0, 1, words.strength)
-            return Ranking(counts, places, none, none, [].__getitem__, _no_parts, scale)
+            return Ranking(counts, places, none, none, [].__getitem__, lambda place: {}, scale)
         now = self.texts.latest if now is None else now
         found |= self._moved(places, now, lanes)
         parts, scale = self._summed(query, words, similar, places, found)
@@ -192,7 +192,7 @@ class Corpus:
 
         return Ranking(counts, *self._hits(places, relevance, found, now, yields), parts_of, scale)
 
-    def used_with(self, place: int) -> list[tuple[int, float]]:
+    def _used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
         used = self._used.get(self.texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
@@ -398,7 +398,7 @@ class Corpus:
         heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
-            for other, weight in self.used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
+            for other, weight in self._used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
                 place = found.get(other, other)
                 if (place in lent or len(lent) < rules.EDGE_HITS) and len(among(np.array([place]))):
                     lent[place] = max(lent.get(place, 0.0), rules.LENT * float(relevance[seed]) * weight)
@@ -456,10 +456,6 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
-
-
-def _no_parts(place: int) -> dict[str, float]:
-    return {}
 
 
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:

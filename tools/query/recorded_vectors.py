@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from memtape import __version__
 from memtape.flows.embed.choice import choose_embedder
 from memtape.flows.embed.embedder import Embedder
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
-from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.index.vectors import TextVectors, joined_rows
-from memtape.state.vectors.choice import wants_dense
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.keep.wire import connected, read_line
 from memtape.tools.query.found import ScopeTexts
@@ -100,8 +99,8 @@ EMBEDDERS = QueryEmbedders()
 
 
 def _open(home: Home, key: str, loads_slow: bool) -> Embedder:
-    options, is_dense = local_settings(home).embedder, wants_dense(Settings(embedder=key))
-    opened = choose_embedder(options, is_dense, brief=True, loads_slow=loads_slow)
+    options = local_settings(home).embedder
+    opened = choose_embedder(options, key != FLOOR, brief=True, loads_slow=loads_slow)
     if opened.embedder is None:
         raise EmbedderUnavailable(opened.resolved.warning)
     if opened.key != key:
