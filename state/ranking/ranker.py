@@ -192,7 +192,7 @@ class Corpus:
 
         return Ranking(counts, *self._hits(places, relevance, found, now, yields), parts_of, scale)
 
-    def _used_with(self, place: int) -> list[tuple[int, float]]:
+    def used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
         used = self._used.get(self.texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
@@ -206,7 +206,7 @@ class Corpus:
         found: dict[Lane, _LaneResult] = {"edges": _LaneResult(places, values)}
         now = self.texts.latest if now is None else now
         ordered = self._hits(places, values, found, now, lambda scores: scores)
-        return Ranking({"edges": len(places)}, *ordered, _no_parts, Scale(0, 1, 1))
+        return Ranking({"edges": len(places)}, *ordered, lambda place: {}, Scale(0, 1, 1))
 
     def _saying(self, among: Among) -> Among:
         """Return the filter `among` without texts of empty words."""
@@ -398,7 +398,7 @@ class Corpus:
         heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
-            for other, weight in self._used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
+            for other, weight in self.used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
                 place = found.get(other, other)
                 if (place in lent or len(lent) < rules.EDGE_HITS) and len(among(np.array([place]))):
                     lent[place] = max(lent.get(place, 0.0), rules.LENT * float(relevance[seed]) * weight)
