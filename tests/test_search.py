@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -14,7 +13,7 @@ from corpora import Document, corpus_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 from overlaying import laid_over
-from tables import rows, table
+from tables import table
 from test_archiving import archive, sum_up
 
 from memtape.schemas.codec import encode, event_of
@@ -316,27 +315,3 @@ def test_an_emoji_is_searched_as_a_word_is(home: Path) -> None:
         assert client.search("launched 🚀").results[0].id == launch
         client.project()
         assert {it.id for it in client.search("🚀").results} == {launch, both} and client.verify().ok
-
-
-def test_a_single_ideograph_finds_three_texts_at_most_and_these_perhaps(home: Path) -> None:
-    notes = (
-        "爸爸晚饭后要吃降压药。",
-        "药店在车站旁边。",
-        "感冒药放在抽屉里。",
-        "药箱要锁好。",
-        "猫喜欢晒太阳。",
-    )
-    with Client(home, scope="project:a", origin="user") as client:
-        for note in notes:
-            client.capture(note)
-        client.project()
-        found = client.search("几片药片？").results
-        assert len(found) == 3 and all("药" in it.text and "perhaps" in it.marks for it in found)
-        said = client.search("降压药").results
-        assert said[0].text == notes[0] and "perhaps" not in said[0].marks
-        assert not client.search("几片", quiet=True).results
-
-
-def test_the_questions_of_each_language_are_as_many() -> None:
-    made = Counter((it["language"], it["note"]) for it in rows("languages"))
-    assert set(made.values()) == {1} and set(Counter(it for it, _ in made).values()) == {75}

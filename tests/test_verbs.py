@@ -128,9 +128,9 @@ ELSEWHERE = """
 admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin compare,
 admin compare --shadow, admin embedder rollback, admin secrets forget, admin secrets share,
 admin secrets join, agents disconnect, project adopt, settle --keep, update --unfold, demo,
-admin judge --with
+admin judge --with, admin access --set
 """
-"""Verbs without an end, or that need a passphrase, model, shadow, host or conflict: they have own tests."""
+"""Verbs without an end, or that need a passphrase, model, host, user or conflict: they have own tests."""
 
 
 def test_what_json_prints_is_what_the_schema_of_the_verb_says(tmp_path: Path) -> None:

@@ -210,10 +210,7 @@ class Texts:
 
     def idf(self, term: str) -> float:
         """Return ln(1 + (N - n + 1/2) / (n + 1/2)) of a term that n of N texts hold."""
-        return self.idf_of(len(self.found(term).rows))
-
-    def idf_of(self, held: int) -> float:
-        """Return the inverse frequency of what so many texts hold; see `idf`."""
+        held = len(self.found(term).rows)
         return float(np.log1p((self.count - held + 0.5) / (held + 0.5)))
 
     @cached_property

@@ -25,9 +25,7 @@ SEEDS, HITS_A_SEED, EDGE_HITS = 18, 6, 45
 LEAST_COSINE = 0.2
 """Minimum cosine of a text found by its vector alone; with MiniLM lower cosines find mostly noise."""
 PERHAPS_COSINE, PERHAPS_HITS = 0.12, 3
-"""With fewer than 3 found texts, those with an ideograph of the question and the nearest fill up to 3, the
-nearest with at least this cosine.
-"""
+"""With fewer than 3 found texts, the nearest fill up to 3, each with at least this cosine."""
 FOLLOWED_FROM, FOLLOWED_COSINE, FOLLOWED_SHARE = 3, 0.3, 0.6
 """For each of the 3 nearest memories, the later memory with the greatest cosine to it, at least 0.3.
 
@@ -71,8 +69,8 @@ class Hit(NamedTuple):
 
 
 def is_perhaps(hit: Hit) -> bool:
-    """Return whether neither a word nor a vector that is similar enough to say much has found a text."""
-    return not {"sparse", "edges"} & hit.lanes.keys() and hit.lanes.get("dense", 0.0) < LEAST_COSINE
+    """Return whether a text was found by its vector alone, and is not similar enough for that to say much."""
+    return not {"sparse", "edges"} & hit.lanes.keys() and hit.lanes.get("dense", 1.0) < LEAST_COSINE
 
 
 def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:

@@ -20,7 +20,7 @@ from memtape.state.index.texts import NOBODY, ContextRecipe, Texts
 from memtape.state.ranking.lanes import KIND_WEIGHT, SCAFFOLD_WEIGHT
 from memtape.state.text.kinds import kinds_asked, member_terms
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
-from memtape.state.text.normal import is_ideograph, signs, without_signs, words
+from memtape.state.text.normal import signs, without_signs, words
 from memtape.state.text.questions import day_terms, questions, terms_of_day
 from memtape.state.text.reading import read
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
@@ -33,7 +33,7 @@ class Worded(NamedTuple):
     """The results of words: scores of texts and of sessions, the `best` of each, and named speakers.
 
     `strength` is the share of the question in the best text, comparable between scopes, and `terms` are the
-    question's terms in some text. `most` is the score of a text with the whole question.
+    question's terms in some text.
     """
 
     texts: Floats
@@ -42,21 +42,6 @@ class Worded(NamedTuple):
     named: list[str]
     strength: float
     terms: list[str]
-    most: float
-
-    def with_apart(self, apart: Floats, places: Ints) -> Worded:
-        """Return the results in which some texts have their scores by single ideographs (`ScopeWords.apart`).
-
-        Which texts these are changes no other score: none is better than the best of words.
-        """
-        if not len(places):
-            return self
-        texts, most = self.texts.copy(), float(apart.max())
-        if texts.any():
-            texts[places] = apart[places] * min(1.0, self.best[0] / most)
-            return self._replace(texts=texts)
-        texts[places] = apart[places]
-        return self._replace(texts=texts, best=(most, self.best[1]), strength=min(1.0, most / self.most))
 
 
 @cache
@@ -100,8 +85,6 @@ class Weighed(NamedTuple):
 
 
 SESSION_K1, SESSION_B = 1.2, 0.75
-APART = 0.4
-"""The weight of an ideograph that text and question share, and no pair of which is shared."""
 RARE = 200
 """A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
 
@@ -246,24 +229,7 @@ class ScopeWords:
             its.named,
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
-            most,
         )
-
-    def apart(self, query: str) -> Floats:
-        """Return each text's score by the ideographs of a question of which no pair stands in any text.
-
-        A word has another beginning or end elsewhere: 药片 and 降压药 share 药.
-        """
-        asked, scores = self._terms(query), np.zeros(self._texts.size)
-        held = frozenset("".join(asked.known))
-        unheld = (term for term, its in asked.held.items() if not its and len(term) == 2)
-        for char in dict.fromkeys(char for term in unheld for char in term if is_ideograph(char)):
-            rows = [self._texts.found(term).rows for term in self._texts.terms_with(char) if len(term) == 2]
-            if char in held or not rows:
-                continue
-            here = distinct(np.concatenate(rows))
-            scores[here] += APART * self._texts.idf_of(len(here))
-        return scores
 
     def _held_members(self, kind: str) -> Floats:
         """Return for each text the inverse frequency of the rarest member of a kind in it, 0 without any."""

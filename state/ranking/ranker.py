@@ -155,7 +155,7 @@ class Corpus:
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
         text. `session` is the asker's.
         """
-        words, similar, apart = self.words.ask(query), None, np.zeros(0, np.int64)
+        words, similar = self.words.ask(query), None
         if "sparse" not in lanes:
             words = words._replace(texts=0 * words.texts, sessions=0 * words.sessions, strength=0.0)
         among = self._saying(among or (lambda places: places))
@@ -163,12 +163,11 @@ class Corpus:
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
             its = self._first(places, words.texts[places], rules.SPARSE_HITS)
-            words, apart = self._with_apart(query, words, its.places, among)
             found["sparse"] = its._replace(scores=its.scores / words.best[0])
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = Similar(self._meaning, query_vector, among)
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
-        places = distinct(np.concatenate([apart, *(its.places for its in found.values())]))
+        places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
             counts, none, scale = dict.fromkeys(found, 0), np.zeros(0), Scale(0, 1, words.strength)
             return Ranking(counts, places, none, none, [].__getitem__, lambda place: {}, scale)
@@ -235,19 +234,6 @@ class Corpus:
                 asks |= new
 
         return lowered
-
-    def _with_apart(self, query: str, words: Worded, known: Ints, among: Among) -> tuple[Worded, Ints]:
-        """Return the results of words with the best texts by single ideographs, and the places of these.
-
-        They are added where words find few texts, up to as many as are perhaps near.
-        """
-        missing = rules.PERHAPS_HITS - self._count(known)
-        if missing <= 0 or query.isascii():
-            return words, known[:0]
-        apart = self.words.apart(query)
-        places = among(np.flatnonzero((apart > 0) & (words.texts == 0)))
-        added = self._first(places, apart[places], missing).places
-        return words.with_apart(apart, added), added
 
     def _near(self, similar: Similar, worded: _LaneResult | None) -> _LaneResult:
         """Return the texts near a question; with few of them, also those perhaps near."""

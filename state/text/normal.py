@@ -18,7 +18,6 @@ from memtape.state.text import lexicon
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
 _CJK += "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 _CJK_CHAR = lazy(f"[{_CJK}]")
-_IDEOGRAPH = lazy("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _CJK_OR_RUN = lazy(f"[{_CJK}]|[^{_CJK}]+")
 
 _OPENERS = "\"'([{“‘„‚«¿¡「『【"
@@ -183,11 +182,6 @@ def words(text: str) -> list[str]:
 def runs(text: str) -> list[str]:
     """Return the runs of characters of a text that have words in them, in order."""
     return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
-
-
-def is_ideograph(char: str) -> bool:
-    """Whether a character is an ideograph, which has a meaning of its own."""
-    return _IDEOGRAPH.match(char) is not None
 
 
 def signs(text: str) -> list[str]:

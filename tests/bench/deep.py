@@ -62,7 +62,7 @@ def main(paths: tuple[Path, ...], half: str) -> None:
 
 def _of(path: Path, half: str) -> Iterator[Measured]:
     conversations = read_corpus(path)
-    with filled(conversations, lambda *_: None) as (home, log):
+    with filled(conversations) as (home, log):
         retriever = Retriever(home, log)
         for conversation in conversations:
             client = Client(home, scope=conversation.scope, log=log)

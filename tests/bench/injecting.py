@@ -42,7 +42,7 @@ def main(path: Path, foreign: Path | None) -> None:
         talk += [line.text for line in other.lines if line.origin == "user"]
         talk += [question.text for question in other.questions]
     count, measured = tokenizer(), dict[str, list[PromptContext]]()
-    with filled(conversations, lambda *_: None) as (home, log):
+    with filled(conversations) as (home, log):
         for conversation in conversations:
             client = Client(home, scope=conversation.scope, log=log)
             made = ((line, client.events_of(line, {})) for line in conversation.lines)
