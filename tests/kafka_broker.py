@@ -68,6 +68,7 @@ class Broker:
 
         Whoever is not named on a topic with such a rule may not use it, but for clients without a user.
         """
+        self.url_of(user, name)  # It skips where the users are not ours.
         from kafka import KafkaAdminClient
         from kafka.admin import (
             ACL,
