@@ -208,6 +208,26 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
 
 
 @pytest.mark.slow
+def test_an_erasure_that_another_process_finishes_meanwhile_is_no_loss(
+    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old generation goes after this process has looked for the next one, before it looks for its own."""
+    url = kafka.url()
+    log, other = opened(1, url), opened(1, url)
+    [position] = log.append([captured("secret", scope=A)])
+    describe = log.topic.describe
+
+    def late(wait_s: float = 10.0, generation: int | None = None) -> Any:
+        if generation is None and other.topic.generation == 0:
+            other.blank({0: [position.offset]})
+        return describe(wait_s, generation)
+
+    monkeypatch.setattr(log.topic, "describe", late)
+    log.check()
+    assert log.topic.generation == 1 and b"secret" not in b"".join(payloads(log, 0))
+
+
+@pytest.mark.slow
 def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka: Broker) -> None:
     log = opened(3)
     with pytest.raises(LogExists, match="has 3 partitions, not 4"):

@@ -374,6 +374,8 @@ class KafkaLog(Log):
             return
         self.topic.follow()
         found = self.topic.describe(self.deadline_s)
+        if found is None and self.topic.follow():  # Another process finished an erasure meanwhile.
+            found = self.topic.description
         if found is None or found.id != self.topic.description.id:
             raise DamagedLog(
                 f"The {self.target.place} was deleted{' and made again' if found else ''} since its opening.",
