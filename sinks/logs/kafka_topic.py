@@ -284,7 +284,8 @@ class KafkaTopic:
 
         name = self.name_of(generation)
         deadline = time.monotonic() + OPEN_TIMEOUT_S
-        with suppress(UnknownTopicOrPartitionError):
+        # kafka-python knows no setting of a topic that another process has just deleted: a `ValueError`.
+        with suppress(UnknownTopicOrPartitionError, ValueError):
             self.set({"file.delete.delay.ms": "0"}, generation)
         while self.describe(generation=generation) is not None:
             with explained(self._target), suppress(UnknownTopicOrPartitionError):
