@@ -91,7 +91,7 @@ class RowGuard(NamedTuple):
     offset: int
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def number_of(text: str) -> int:
     """Return 64 bits of blake2b of a text, the number of terms, sessions and keys."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
