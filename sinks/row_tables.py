@@ -62,6 +62,9 @@ KEEP_VERSIONS = timedelta(seconds=5)  # Time for which old versions stay, for re
 TAKEN_AT_ONCE = 1_000  # Rows named in one question to a table.
 CACHED_ROWS = 32_768  # Rows that stay in memory once they were read.
 
+_REPEATED = ("scope", "session", "actor")
+"""Fields of a row that many rows share: of a turn a fifth of its memory."""
+
 _NEWER = "source.generation > target.generation"
 _NEWER += " OR (source.generation = target.generation AND source.offset > target.offset)"
 _READ = ("text", "row", "generation", "offset")
@@ -207,6 +210,8 @@ class RowTables:
 
     def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys."""
+        import pyarrow as pa
+
         wanted = "NOT gone" if scope is None else f"NOT gone AND scope = '{check_scope(scope)}'"
         names: list[str] = [name for name, kind in TABLES.items() if kind is row_type]
         if row_type is VectorRow:  # There is one table an embedder.
@@ -215,9 +220,11 @@ class RowTables:
         for name in names:
             if (table := self.table(name)) is None:
                 continue
-            found = table.to_table(columns=_columns_of(row_type), filter=wanted)
-            made = _vector_rows(found) if row_type is VectorRow else _rows_of(row_type, found)
-            rows += typing.cast("list[RowT]", made)
+            # Some at once, since what is made of a whole table takes as much as its rows once more.
+            for batch in table.to_batches(columns=_columns_of(row_type), filter=wanted):
+                found = pa.Table.from_batches([batch])
+                made = _vector_rows(found) if row_type is VectorRow else _rows_of(row_type, found)
+                rows += typing.cast("list[RowT]", made)
         return sorted(rows, key=lambda row: row.key)
 
     def placed(self, name: TableName) -> dict[int, tuple[str, int, int]]:
@@ -373,12 +380,15 @@ def _rows_of(row_type: type[Any], found: pa.Table) -> list[Any]:
     """Return the rows of a table's columns `row` and `text`; None for one that is gone."""
     names, decoder = _FIELDS[row_type]
     columns = [found.column(name).to_pylist() for name in _columns_of(row_type)]
+    repeated, shared = [name for name in _REPEATED if name in names], dict[str, str]()
     rows = list[Any]()
     for data, *text in zip(*columns, strict=True):
         if data is None:
             rows.append(None)
             continue
         values = dict(zip(names, decoder.decode(data), strict=True))
+        for name in repeated:
+            values[name] = shared.setdefault(values[name], values[name])
         values |= {"key": f"{values['scope']}/{values['id']}"} | ({"text": text[0]} if text else {})
         rows.append(row_type(**values))
     return rows

@@ -68,12 +68,28 @@ class ViewContent(NamedTuple):
 
     def indexes(self) -> dict[str, Content]:
         """Return by scope the content of the search index that follows from the rows."""
+        return {scope: dict(expected_content(its)) for scope, its in self._living().items()}
+
+    def are_indexed(self, indexes: Mapping[str, Content]) -> bool:
+        """Return whether search indexes by scope are those of `indexes`, without making these whole."""
+        living = self._living()
+        for scope, rows in living.items():
+            its, count = indexes.get(scope, {}), 0
+            for key, said in expected_content(rows):
+                if its.get(key) != said:
+                    return False
+                count += 1
+            if count != len(its):
+                return False
+        return not any(its for scope, its in indexes.items() if scope not in living)
+
+    def _living(self) -> dict[str, list[tuple[TableName, LivingRow]]]:
         living: dict[str, list[tuple[TableName, LivingRow]]] = {}
         for table, rows in self.rows.items():
             for row in rows:
                 if not isinstance(row, GoneRow):
                     living.setdefault(row.scope, []).append((table, row))
-        return {scope: dict(expected_content(its)) for scope, its in living.items()}
+        return living
 
     def places(self, indexes: Mapping[str, Content]) -> Views:
         """Return the living rows, the pages, and the content of search indexes by place."""
@@ -146,8 +162,7 @@ def _find_leaves(orders: FindingOrders) -> Iterator[LeavesFound]:
 def _leaves_of(found: FoundViews, number: int) -> LeavesFound:
     try:
         indexes = {scope: index_content(opened) for scope, opened in found.indexes.items()}
-        expected = found.content.indexes()
-        if found.differences or any(indexes.get(it, {}) != expected.get(it, {}) for it in indexes | expected):
+        if found.differences or not found.content.are_indexed(indexes):
             return LeavesFound(watermark=found.watermark)
         leaves, index = found.content.leaves(number), index_leaf(number, indexes)
         return LeavesFound(watermark=found.watermark, leaves=leaves, index=index)
