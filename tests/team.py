@@ -164,7 +164,7 @@ class Team:
 
     def _produce(self) -> None:
         with closing(KafkaLog(self.url)) as log:
-            while not self._over.wait(0.05):
+            while not self._over.wait(0.1):
                 first = self.appended
                 log.append(
                     [

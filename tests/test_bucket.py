@@ -23,12 +23,17 @@ from memtape.tools.keep.verify import verify
 URL = f"s3://{BUCKET}/views/of/a-team"
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "with versions"])
+@pytest.fixture
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     monkeypatch.setattr(bucket_views, "REFRESH_S", 0.0)
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
-    with serving_s3(versions=request.param) as made:
+    with serving_s3(versions=getattr(request, "param", False)) as made:
         yield made
+
+
+WITH_AND_WITHOUT_VERSIONS = pytest.mark.parametrize(
+    "server", [False, True], ids=["plain", "with versions"], indirect=True
+)
 
 
 def home_of(path: Path) -> Home:
@@ -45,6 +50,7 @@ def serve(home: Home, log: MemoryLog) -> Writer:
     return writer
 
 
+@WITH_AND_WITHOUT_VERSIONS
 def test_an_object_is_made_once_whoever_tries_and_whatever_answer_is_lost(server: S3Server) -> None:
     bucket = Bucket(URL)
     with ThreadPoolExecutor(8) as pool:
@@ -57,6 +63,7 @@ def test_an_object_is_made_once_whoever_tries_and_whatever_answer_is_lost(server
     assert list(bucket.list("claims/")) == ["claims/1", "claims/2"]
 
 
+@WITH_AND_WITHOUT_VERSIONS
 def test_deleting_leaves_no_version_of_an_object(server: S3Server) -> None:
     bucket = Bucket(URL)
     for data in (b"one", b"two"):
@@ -121,6 +128,7 @@ def test_a_copy_fetches_only_what_is_new_and_an_owner_stores_only_what_is_new(
     assert (reader.path / "shared" / second.claim.name).is_dir()
 
 
+@WITH_AND_WITHOUT_VERSIONS
 def test_a_manifest_names_the_bytes_that_it_was_made_for(server: S3Server, tmp_path: Path) -> None:
     log = MemoryLog(1)
     log.append(history(20))

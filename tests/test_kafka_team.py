@@ -44,6 +44,7 @@ def test_views_are_those_of_the_log_when_machines_are_killed_frozen_misled_and_c
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_machine_that_was_cut_off_for_longer_than_its_session_joins_again(
     kafka: Broker, tmp_path: Path
 ) -> None:
@@ -112,8 +113,6 @@ def test_a_team_shares_its_views_in_a_bucket_where_an_erasure_takes_old_versions
         one.end(signal.SIGKILL)
         server.faults = lambda method, path: 503 if len(server.requests) % 7 == 0 else None
         team.await_progress(without=one.pid)
-        one.start()
-        team.await_progress(one.pid)
         call("erase", make_id("secret"), "--scope", A, "--yes", home=team.reader.path)
         assert secret.encode() not in b"".join(map(team.bytes_of, range(2)))
         with Client(team.reader.path, scope="project:s1") as client:
