@@ -112,7 +112,7 @@ def place_of(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        *soaked((("folder", seed) for seed in range(200)), *(("folder", seed) for seed in range(6))),
+        *soaked((("folder", seed) for seed in range(200)), *(("folder", seed) for seed in range(4))),
         *soaked((("bucket", seed) for seed in range(50)), ("bucket", 0)),
         *soaked((("bucket with versions", seed) for seed in range(50)), ("bucket with versions", 2)),
     ],

@@ -290,6 +290,7 @@ def test_a_question_takes_one_thread_of_algebra_and_leaves_the_others(client: Cl
 
 def test_a_search_waits_for_the_views_of_a_position(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)  # As in a long log: a search projects nothing by itself.
+    client.home.settings_path.write_text("catch_up = false\n")
     receipt = client.capture("The gauge of the boiler reads seven bar.")
     position = f"{receipt.partition}/{receipt.offset}"
     assert [it.projected for it in client.search("boiler gauge").results] == [False]
