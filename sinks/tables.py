@@ -90,6 +90,11 @@ class _WatermarkFile:
         write_whole(self._path, canonical(said))
 
 
+def served_versions(shard: Path) -> dict[str, int]:
+    """Return the version of each table that the watermark in the folder of a shard names."""
+    return _WatermarkFile(shard / WATERMARK).tables()
+
+
 class Shard:
     """The tables and search indexes of one partition. One process writes them; any number may read.
 

@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from memtape.sinks.home import bucket_views
+
 Fault = float | int | str | None
 BUCKET = "team"
 _STATUS = {500: "500 Internal Server Error", 503: "503 Slow Down"}
@@ -72,6 +76,12 @@ class S3Server:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+
+def wait_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no copy of views be taken for fresh, and no refused request wait before it is sent again."""
+    monkeypatch.setattr(bucket_views, "REFRESH_S", 0.0)
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
 
 
 @contextmanager

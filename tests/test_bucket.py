@@ -8,12 +8,11 @@ from pathlib import Path
 
 import lance
 import pytest
-from s3_server import BUCKET, S3Server, serving_s3
+from s3_server import BUCKET, S3Server, serving_s3, wait_for_nothing
 from test_claims import Writer
 from test_views import history
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home import bucket_views
 from memtape.sinks.home.bucket import Bucket, ObjectMissing
 from memtape.sinks.home.bucket_claims import digest_of, manifest_of
 from memtape.sinks.home.folders import Home
@@ -25,8 +24,7 @@ URL = f"s3://{BUCKET}/views/of/a-team"
 
 @pytest.fixture
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
-    monkeypatch.setattr(bucket_views, "REFRESH_S", 0.0)
-    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+    wait_for_nothing(monkeypatch)
     with serving_s3(versions=getattr(request, "param", False)) as made:
         yield made
 

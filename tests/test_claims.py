@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from s3_server import BUCKET, serving_s3
+from s3_server import BUCKET, serving_s3, wait_for_nothing
 from soaked import soaked
 from test_views import history
 
 from memtape.schemas.errors import Fenced, MemtapeError
 from memtape.schemas.log import Log
-from memtape.sinks.home import bucket_views
 from memtape.sinks.home.bucket import Bucket
 from memtape.sinks.home.builds import SharedBuild
 from memtape.sinks.home.claims import Claimant, PartitionClaim, SharedViews
@@ -99,8 +98,7 @@ def place_of(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield Place(home, lambda: os.listdir(tmp_path / "views"))
         return
     rng, url = random.Random(1), f"s3://{BUCKET}/views/of/a-team"
-    monkeypatch.setattr(bucket_views, "REFRESH_S", 0.0)
-    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+    wait_for_nothing(monkeypatch)
     with serving_s3(versions=kind == "bucket with versions") as server:
         server.faults = lambda method, path: rng.choice((500, 503, 0.01, "lost", *20 * (None,)))
         bucket = Bucket(url)

@@ -53,9 +53,8 @@ class LocalEmbedder(Embedder):
 
     `name` is the model's name without `sentence-transformers/`, or a folder's name; `revision` is 12 hex of
     the SHA-256 of its model.safetensors. Unless `checks`, the weights of an installed package are taken for
-    MiniLM's by their size: reading them takes as long as a search. `folder` is that
-    of `model_folder`, if found already. Raises the errors of `model_folder`, and `MemtapeError` if loading
-    fails.
+    MiniLM's by their size: reading them takes as long as a search. `folder` is that of `model_folder`, if
+    found already. Raises the errors of `model_folder`, and `MemtapeError` if loading fails.
     """
 
     def __init__(self, options: EmbedderOptions, folder: Path | None = None, *, checks: bool = True) -> None:

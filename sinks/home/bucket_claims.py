@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -20,14 +21,15 @@ from pathlib import Path
 import msgspec
 
 from memtape.sinks.home.bucket import CONNECTIONS, NO_VERSION, Bucket, ObjectMissing, ObjectVersion
-from memtape.sinks.home.builds import CLAIM, claim_name
+from memtape.sinks.home.builds import CLAIM, Build, claim_name
 from memtape.sinks.home.claims import NOT_SHARED, Claimant, PartitionClaim, SharedViews, files_of, link
 from memtape.sinks.home.files import UNFINISHED
+from memtape.sinks.tables import served_versions
 
 EPOCH_WAIT_S = 60.0
+"""The wait (s) for the end of an epoch."""
 KEPT_S = 60.0
 """Objects that a manifest no longer names stay so long (s), for slow readers."""
-
 MOST_VERSIONS = 2**64 - 1
 _VERSION = re.compile(r"/(\w+)\.lance/_versions/(\d{20})\.manifest\Z", re.ASCII)
 """The file of a version of a LanceDB table, named by `MOST_VERSIONS` less the version."""
@@ -72,7 +74,8 @@ class BucketClaim(PartitionClaim):
                 if seen == self._seen:
                     return
                 shutil.copytree(folder, staged, copy_function=link, ignore=NOT_SHARED)
-            paths = _needed(staged, [os.path.relpath(path, staged) for path in files_of(staged)])
+            versions = served_versions(Build(staged).shard(self.partition))
+            paths = _needed((os.path.relpath(path, staged) for path in files_of(staged)), versions)
             # A snapshot may have come since `seen`.
             changed = [it for it in paths if it not in self._files or seen.get(it) != self._seen.get(it)]
             with ThreadPoolExecutor(CONNECTIONS) as pool:
@@ -150,24 +153,15 @@ def digest_of(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def _needed(folder: Path, paths: list[str]) -> list[str]:
+def _needed(paths: Iterable[str], versions: dict[str, int]) -> list[str]:
     """Return the files of a build that readers need: of each table the served version alone.
 
     Files stand before those that name them: data, versions of tables, manifests, and the watermark.
     """
-    needed, served = list[str](), dict[str, int]()
-    for path in paths:
-        if path.endswith("/watermark.json"):
-            served = msgspec.json.decode((folder / path).read_bytes(), type=_ServedVersions).tables
+    needed = list[str]()
     for path in paths:
         found = _VERSION.search(path)
-        is_old = found is not None and served.get(found[1]) != MOST_VERSIONS - int(found[2])
+        is_old = found is not None and versions.get(found[1]) != MOST_VERSIONS - int(found[2])
         if not is_old and not _UNNEEDED.search(path):
             needed.append(path)
     return sorted(needed, key=lambda path: (("/_versions/" in path) + 2 * path.endswith(".json"), path))
-
-
-class _ServedVersions(msgspec.Struct):
-    """What a watermark says of the versions of tables."""
-
-    tables: dict[str, int] = {}
